@@ -46,7 +46,7 @@ def test_places_where_nothing_can_be_written(table: Path, tmp_path: Path, shoal)
         tmp_path / "folder.csv": "this is a folder",
         tmp_path / "taken.csv": "this is a folder",
         tmp_path / "pipe.csv": "device or a pipe",
-        tmp_path / "out.xlsx": "not known by this ending",
+        tmp_path / "out.pdf": "not known by this ending",
         table: "would overwrite",
         tmp_path / ("x" * 260 + ".csv"): "",
     }

@@ -219,8 +219,8 @@ class Job:
     )
     output: Path | None = option(
         None, "output.path",
-        "Where to write the release: a file, a folder of Parquet files (a name without an extension), or - for CSV on "
-        "standard output.",
+        "Where to write the release: a file (.csv, .parquet, .arrow, .xlsx, .sav, .dta, .arff), a folder of Parquet "
+        "files (a name without an extension), a database table, or - for CSV on standard output.",
         ANONYMIZE, flags="--output -o",
     )  # fmt: skip
     overwrite: bool = option(

@@ -20,6 +20,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Column, Missing, Schema, refused, with_roles
 from shoal.engines.common.dictionaries import MISSING
 from shoal.engines.common.encoding import Encoded, encode
+from shoal.engines.common.program_files import check_installed
 from shoal.engines.common.source import CommonSource
 from shoal.engines.common.writing import format_of
 from shoal.errors import InputError
@@ -52,7 +53,7 @@ class CommonEngine(Engine):
         return table, request.schema(source.names, columns)
 
     def check_format(self, path: Path) -> None:
-        format_of(path)
+        check_installed(format_of(path))
 
 
 def encode_column(name: str, column: pa.ChunkedArray, source: CommonSource, request: Description) -> Encoded:

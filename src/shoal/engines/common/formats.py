@@ -7,7 +7,7 @@ read may hold cells, so none of it is passed on.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.forks import check_polars
+from shoal.engines.common.program_files import VariableLabels
 from shoal.engines.common.unpacking import Unpacked, check_archive
 from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
 from shoal.notices import tell
@@ -105,8 +106,9 @@ def _nonblank_rows(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return filled
 
 
-def statistics(path: Path, form: str) -> Columns:
-    """A file of Stata, SPSS or SAS. Where every value of a column that occurs has a label, the labels are its values.
+def statistics(path: Path, form: str) -> tuple[tuple[str, ...], list[pa.ChunkedArray], dict[str, VariableLabels]]:
+    """A file of Stata, SPSS or SAS, and its labels. Where every value of a column that occurs has a label, the labels
+    are its values. A text of no characters is missing: these programs have no other missing text.
 
     SAS keeps labels in a catalog: that of the same name beside the file is taken.
     """
@@ -121,14 +123,35 @@ def statistics(path: Path, form: str) -> Columns:
         check_inside(catalog)
         tell(f"{path.name}: {catalog.name}, which lies beside it, says what its codes mean")
         more["catalog_file"] = str(catalog)
+    if form == "sav":  # which then says which codes count as missing
+        more["user_missing"] = True
     read = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
     with _unreadable(path, form, Exception):  # it raises whatever its parts do
         table, about = getattr(pyreadstat, read)(str(path), output_format="polars", **more)
-        columns = {name: _plainest(_column(table[name].to_arrow())) for name in table.columns}
-    for name, labels in about.variable_value_labels.items():
-        if name in columns:
+        absent = about.missing_ranges
+        columns = {
+            name: _plainest(_without(_column(table[name].to_arrow()), absent.get(name, ()))) for name in table.columns
+        }
+    kept: dict[str, VariableLabels] = {}
+    for name, column in columns.items():
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            columns[name] = pc.if_else(pc.equal(column, ""), None, column)
+        labels, title = about.variable_value_labels.get(name), about.column_names_to_labels.get(name)
+        codes: dict[str, Any] = {}
+        if labels is not None:
             columns[name] = _with_labels(path, name, columns[name], labels)
-    return tuple(columns), list(columns.values())
+            if pa.types.is_dictionary(columns[name].type):
+                codes = {str(label).strip(): code for code, label in labels.items() if isinstance(code, (int, float))}
+        kept[name] = VariableLabels(title or None, codes, absent.get(name, ()))
+    return tuple(columns), list(columns.values()), kept
+
+
+def _without(column: pa.ChunkedArray, ranges: Sequence[Mapping[str, Any]]) -> pa.ChunkedArray:
+    """A column without the values that its program counts as missing."""
+    for each in ranges:
+        inside = pc.and_(pc.greater_equal(column, each["lo"]), pc.less_equal(column, each["hi"]))
+        column = pc.if_else(inside, None, column)
+    return column
 
 
 def _with_labels(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, str]) -> pa.ChunkedArray:

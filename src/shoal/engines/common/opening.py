@@ -17,6 +17,7 @@ from shoal.engines.common import arff, formats
 from shoal.engines.common.column_types import is_text, value_type
 from shoal.engines.common.dialect import check_text, detect
 from shoal.engines.common.formats import format_of
+from shoal.engines.common.program_files import VariableLabels
 from shoal.engines.common.source import MemorySource, changed, file_stamp, without_views
 from shoal.engines.common.unpacking import Unpacked
 from shoal.errors import InputError, ParameterError, quoted
@@ -80,6 +81,7 @@ def open_file(path: Path, opening: Opening) -> MemorySource:
         raise InputError(f"{path.name}: this is not a file that can be read twice; save the table first")
     form, rename = "csv", opening.rename_duplicates
     files, spellings, nominal = {path: stamp}, spellings_of(opening.missing), frozenset[str]()
+    labels: dict[str, VariableLabels] = {}
     try:
         form = format_of(path, opening.format)
         if form == "csv":
@@ -98,17 +100,18 @@ def open_file(path: Path, opening: Opening) -> MemorySource:
             columns = read.columns
             nominal = frozenset(names[place] for place, name in enumerate(read.column_names) if name in named)
         else:
-            header, columns = _read_whole(path, form, opening.sheet)
+            header, columns, labels = _read_whole(path, form, opening.sheet)
             nameless = len(header) > 1 and not header[0].strip()
             below = _first_records(columns[nameless:])
             names = held_back(checked_names(header[nameless:], path.name, below, rename=rename), below)
             names = ("", *names) if nameless else names
+            labels = {name: labels[title] for name, title in zip(names, header, strict=True) if title in labels}
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
     if file_stamp(path) != stamp:
         raise changed(path.name, "file")
     frame = pa.table(dict(zip(names, columns, strict=True)))
-    return MemorySource(names, path, missing=spellings, format=form, frame=frame, nominal=nominal)
+    return MemorySource(names, path, missing=spellings, format=form, frame=frame, nominal=nominal, labels=labels)
 
 
 def _header_and_reader(path: Path, form: str) -> tuple[tuple[str, ...], Callable[[], pa.Table]]:
@@ -122,13 +125,15 @@ def _header_and_reader(path: Path, form: str) -> tuple[tuple[str, ...], Callable
     return tuple(reader.schema.names), reader.read_all
 
 
-def _read_whole(path: Path, form: str, sheet: str | None) -> formats.Columns:
+def _read_whole(
+    path: Path, form: str, sheet: str | None
+) -> tuple[tuple[str, ...], list[pa.ChunkedArray], dict[str, VariableLabels]]:
     if form == "xlsx":
-        return formats.spreadsheet(path, sheet)
+        return (*formats.spreadsheet(path, sheet), {})
     if form == "jsonl":
         check_text(path)
         with Unpacked(path) as file:
-            return formats.lines(path, file)
+            return (*formats.lines(path, file), {})
     return formats.statistics(path, form)
 
 

@@ -17,6 +17,7 @@ from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.common import csv
 from shoal.engines.common.column_types import is_text
 from shoal.engines.common.dialect import Dialect
+from shoal.engines.common.program_files import VariableLabels
 from shoal.errors import InputError, quoted
 from shoal.storage.files import address
 
@@ -57,7 +58,7 @@ class MemorySource(CommonSource):
     `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
     `header` has the names as a Parquet or Arrow file spells them, with the blanks around them. `files` are what it is
     read from, with their sizes and times; a file that was read as a whole is a `frame`. Columns that are `nominal` hold
-    names by what the file says, whatever those look like.
+    names by what the file says, whatever those look like. `labels` are those of a file of a statistics program.
     """
 
     names: tuple[str, ...]
@@ -72,6 +73,7 @@ class MemorySource(CommonSource):
     header: tuple[str, ...] = ()
     nominal: frozenset[str] = frozenset()
     neutralize: bool = False
+    labels: Mapping[str, VariableLabels] = field(default_factory=dict)
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused, also when it

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.common import arff, lines
+from shoal.engines.common import arff, lines, program_files
 from shoal.engines.common.formats import ENDINGS
 from shoal.engines.common.source import MemorySource
 from shoal.errors import OutputError
@@ -26,14 +26,17 @@ def format_of(path: Path) -> str:
     for form in ("parquet", "arrow", "csv", "arff"):
         if ending in ENDINGS[form]:
             return form
+    for form, endings in program_files.WRITTEN.items():
+        if path.suffix.lower() in endings:
+            return form
     if names_table(path):
         raise OutputError(
             f"{path.name}: this is a table of a database, which only the duckdb engine can write; read the table with "
             "engine='duckdb'"
         )
     raise OutputError(
-        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff, or no ending for a "
-        "folder of Parquet files"
+        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow, .xlsx, .sav, .dta or .arff, "
+        "or no ending for a folder of Parquet files"
     )
 
 
@@ -59,6 +62,10 @@ def write(
             return
         if nested:
             raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which {form} cannot hold; write .parquet")
+        if form in program_files.WRITTEN:
+            whole = pa.concat_tables([schema.empty_table(), *pieces])
+            program_files.write_file(path, form, whole, {} if source is None else source.labels)
+            return
         with pa.output_stream(str(path), compression=compression) as stream:
             if form == "arff":  # its header lists the values of the whole table
                 stream.write(arff.render(pa.concat_tables([schema.empty_table(), *pieces]), nominal).encode())

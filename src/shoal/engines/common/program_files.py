@@ -1,0 +1,200 @@
+"""Files of other programs that are written as a whole: Excel, SPSS and Stata.
+
+Nothing but the table is in them: no author, no path, and no time at which they were made.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import MissingExtraError, OutputError, quoted
+
+WRITTEN = {"xlsx": (".xlsx",), "sav": (".sav", ".zsav"), "dta": (".dta",)}
+"""The formats, and the endings that are written."""
+PROGRAMS = {"xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
+
+MOST_ROWS, MOST_COLUMNS, LONGEST_CELL = 1_048_575, 16_384, 32_767
+"""Of a sheet: rows below its header, columns, and characters of a cell."""
+EXACT = 1 << 53
+"""Up to here a double holds every whole number, and these programs have no other number."""
+NOWHEN = datetime.datetime(2000, 1, 1)
+
+_NAMES = {
+    "sav": re.compile(
+        r"(?!(?:ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH)$)[^\W\d_](?:[\w.$#@]{0,62}[\w$#@])?", re.IGNORECASE
+    ),
+    "dta": re.compile(r"[^\W\d]\w{0,31}"),
+}
+"""What these programs take for the name of a variable."""
+_DATED = re.compile(rb"(<timestamp>)\x11.{17}(</timestamp>)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class VariableLabels:
+    """What a file of a statistics program says of a column: its title, the code that stands for each text, and which
+    codes count as missing."""
+
+    title: str | None = None
+    codes: Mapping[str, float | int] = field(default_factory=dict)
+    missing: Sequence[Any] = ()
+
+
+def check_installed(form: str) -> None:
+    """Refuses, before any work is done, a format whose library is not installed."""
+    try:
+        if form == "xlsx":
+            import fastexcel  # noqa: F401 - it is read back
+            import xlsxwriter  # noqa: F401
+        elif form in WRITTEN:
+            import pyreadstat  # noqa: F401
+    except ImportError:
+        extra = "excel" if form == "xlsx" else "statistics"
+        raise MissingExtraError(f"writing files of {PROGRAMS[form]}", extra) from None
+
+
+def write_file(path: Path, form: str, table: pa.Table, labels: Mapping[str, VariableLabels]) -> None:
+    """Writes a table of plain values; `labels` are those of the file that it came from."""
+    check_installed(form)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        table = table.set_column(table.column_names.index(name), name, _storable(column))
+    if form == "xlsx":
+        _write_sheet(path, table)
+    else:
+        _write_variables(path, form, table, labels)
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a type that the programs have: numbers that doubles hold, dates, moments without a zone; all else as
+    its text. Not a number is no value."""
+    kind = column.type
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), None, column).cast(pa.float64())
+        return column if pc.all(pc.is_finite(column)).as_py() is not False else column.cast(pa.string())
+    if pa.types.is_integer(kind):
+        ends = pc.min_max(column).as_py()
+        exact = ends["min"] is None or (ends["min"] >= -EXACT and ends["max"] <= EXACT)
+        return column.cast(pa.int64() if exact else pa.string())
+    if pa.types.is_boolean(kind):
+        return pc.if_else(column, "true", "false")
+    if pa.types.is_date(kind):
+        return column.cast(pa.date32())
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        return column.cast(pa.timestamp("us"))
+    return column.cast(pa.string())
+
+
+def _write_sheet(path: Path, table: pa.Table) -> None:
+    import xlsxwriter
+
+    if table.num_rows > MOST_ROWS or table.num_columns > MOST_COLUMNS:
+        raise OutputError(
+            f"{path.name}: a sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns; write .csv or .parquet"
+        )
+    filled = pa.chunked_array([pa.array([False] * table.num_rows)])
+    for column in table.columns:
+        filled = pc.or_(filled, column.is_valid())
+        if pa.types.is_string(column.type) and (pc.max(pc.utf8_length(column)).as_py() or 0) > LONGEST_CELL:
+            raise OutputError(f"{path.name}: a cell of Excel holds {LONGEST_CELL:,} characters; write .csv or .parquet")
+    if not pc.all(filled).as_py() and table.num_rows:
+        raise OutputError(
+            f"{path.name}: a sheet cannot keep rows in which every cell is missing; write .csv or .parquet"
+        )
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True, "strings_to_numbers": False}) as book:
+        book.set_properties({"created": NOWHEN, "author": "", "comments": ""})
+        sheet = book.add_worksheet("release")
+        puts = [_put(sheet, book, column.type) for column in table.columns]
+        for place, name in enumerate(table.column_names):
+            sheet.write_string(0, place, name)
+        first = 1
+        for batch in table.to_batches(max_chunksize=1 << 14):
+            columns = [column.to_pylist() for column in batch.columns]
+            for row in range(batch.num_rows):
+                for place, put in enumerate(puts):
+                    value = columns[place][row]
+                    if value is not None:
+                        put(first + row, place, value)
+            first += batch.num_rows
+
+
+def _put(sheet: Any, book: Any, kind: pa.DataType) -> Any:
+    """What puts a value of a type into a cell. A text is put as such: no program runs it."""
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return sheet.write_number
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        shape = book.add_format({"num_format": "yyyy-mm-dd" if pa.types.is_date(kind) else "yyyy-mm-dd hh:mm:ss"})
+        return lambda row, place, value: sheet.write_datetime(row, place, value, shape)
+    return sheet.write_string
+
+
+def _write_variables(path: Path, form: str, table: pa.Table, labels: Mapping[str, VariableLabels]) -> None:
+    import polars
+    import pyreadstat
+
+    odd = [name for name in table.column_names if not _NAMES[form].fullmatch(name)]
+    if odd:
+        raise OutputError(
+            f"{path.name}: {PROGRAMS[form]} takes no variable named {', '.join(map(quoted, odd[:5]))}; rename "
+            f"{'them' if len(odd) > 1 else 'it'}, or write .csv, .parquet or .xlsx"
+        )
+    shown: dict[str, dict[int | float, str]] = {}
+    for place, name in enumerate(table.column_names):
+        known = labels.get(name)
+        if known is not None and known.codes and pa.types.is_string(table[name].type):
+            codes, shown[name] = _coded(table[name], known)
+            table = table.set_column(place, name, codes)
+    missing = {
+        name: list(known.missing)
+        for name, known in labels.items()
+        if name in table.column_names and known.missing and not pa.types.is_string(table[name].type)
+    }
+    given: dict[str, Any] = {
+        "column_labels": {name: labels[name].title if name in labels else None for name in table.column_names},
+        "variable_value_labels": shown,
+    }
+    given |= {"version": 14} if form == "dta" else {"missing_ranges": missing, "compress": path.suffix == ".zsav"}
+    try:
+        getattr(pyreadstat, f"write_{form}")(polars.from_arrow(table), str(path), **given)
+    except OSError:
+        raise
+    except Exception as error:  # it raises whatever its parts do, with cells in the text
+        raise OutputError(f"{path.name}: {PROGRAMS[form]} cannot hold this table ({type(error).__name__})") from None
+    _forget_time(path, form)
+
+
+def _coded(column: pa.ChunkedArray, known: VariableLabels) -> tuple[pa.ChunkedArray, dict[int | float, str]]:
+    """A column of texts as codes with labels: those of the file that it came from, new ones above them for what is
+    published in the place of several. Only texts that are published have a label: the others may be of people who were
+    left out."""
+    texts = sorted(text for text in pc.unique(column).to_pylist() if text is not None)
+    free = math.floor(max(known.codes.values(), default=0)) + 1
+    new = [text for text in texts if text not in known.codes]
+    codes = {text: known.codes[text] for text in texts if text in known.codes}
+    codes |= {text: free + place for place, text in enumerate(new)}
+    whole = all(float(code).is_integer() for code in codes.values())
+    kind = pa.int64() if whole else pa.float64()
+    spelled = {text: int(code) if whole else float(code) for text, code in codes.items()}
+    values = [None if text is None else spelled[text] for text in column.to_pylist()]
+    return pa.chunked_array([pa.array(values, kind)]), {code: text for text, code in spelled.items()}
+
+
+def _forget_time(path: Path, form: str) -> None:
+    """Puts a time that says nothing in the place of the one at which the file was written."""
+    with path.open("r+b") as file:
+        if form == "sav":
+            file.seek(92)
+            file.write(b"01 Jan 0000:00:00")
+            return
+        start = file.read(1024)
+        file.seek(0)
+        file.write(_DATED.sub(rb"\g<1>" + b"\x1101 Jan 2000 00:00" + rb"\g<2>", start))
