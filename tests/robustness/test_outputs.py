@@ -243,8 +243,8 @@ def test_only_its_owner_can_read_a_saved_job_or_recoding(table: Path, target: Pa
         path.touch()
         path.chmod(0o644)
     run = ("anonymize", table, "-o", target, *ROLES, "--k", 2, "--algorithm", "mondrian")
-    assert shoal(*run, "--save-job", job, "--save-recoding", recoding).code == 0
-    assert shoal("diagnose", table, "--detect", "--save-job", draft).code == 0
+    assert shoal(*run, "--save-job", job, "--save-recoding", recoding, "--overwrite").code == 0
+    assert shoal("diagnose", table, "--detect", "--save-job", draft, "--overwrite").code == 0
     assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in (job, recoding, draft)} == {
         "job.toml": 0o600, "recoding.json": 0o600, "draft.toml": 0o600,
     }  # fmt: skip

@@ -94,7 +94,7 @@ def test_the_command_the_job_and_the_recoding_know_it(table: pl.DataFrame, tmp_p
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert shoal.job.load(job).named(Role.DROP) == ["memo"]
-    assert commands.run("anonymize", "--job", job, "-o", again).code == 0
+    assert commands.run("anonymize", "--job", job, "-o", again, "--overwrite").code == 0
     assert again.read_bytes() == (tmp_path / "out.csv").read_bytes()
     table.drop("memo").write_csv(tmp_path / "new.csv")
     applied = commands.run("apply", tmp_path / "recoding.json", tmp_path / "new.csv", "-o", tmp_path / "applied.csv")
