@@ -254,7 +254,7 @@ def test_a_release_of_the_library_that_cannot_be_written(table: Path, target: Pa
     data = library.read(table, quasi=["age", "sex", "zip"], sensitive=["disease"], identifiers=["name"])
     release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")
     with pytest.raises(OutputError, match="ending"):
-        release.write(target.with_name("out.xlsx"))
+        release.write(target.with_name("out.pdf"))
     with pytest.raises(OutputError, match="folder"):
         release.write(target.parent / "none" / "out.csv")
     assert_untouched(target)
