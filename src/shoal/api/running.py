@@ -78,7 +78,8 @@ class Outcome:
     @property
     def summary(self) -> str:
         """The sentence that leads: how much is published, what holds, who was left out, which columns lost most."""
-        return released(self.standing, self.columns, self.release.records, self.release.published.records)
+        release = self.release
+        return released(self.standing, self.columns, release.records, release.published.records, release.plain_risk)
 
 
 def run(

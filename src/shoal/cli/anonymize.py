@@ -80,12 +80,11 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
         columns = [column.as_dict() for column in outcome.columns]
         proven = () if proving is None else (score(proving, outcome.data, outcome.release),)
         findings = Findings((*outcome.findings, *proven)).as_dict()
-        output.emit(
-            "anonymize",
-            {"summary": outcome.summary, "findings": findings, "columns": columns, **outcome.figures},
-        )
+        body = {"summary": outcome.summary, "findings": findings, "columns": columns, **outcome.figures}
+        output.emit("anonymize", {**body, **output.plain(outcome.release.plain_risk)})
         return
     output.say(outcome.summary, style="bold")
+    output.warn(outcome.release.plain_risk)
     output.show_columns(outcome.columns)
     if outcome.attacks:
         output.say(attacked(outcome.attacks, {}))

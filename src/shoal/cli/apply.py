@@ -40,16 +40,17 @@ def run(
         manifest = release.write(target, sign=signer)
     assert release.policy is not None
     findings = release.verify(release.policy)
-    summary = released(findings, (), release.records, release.published.records)
+    summary = released(findings, (), release.records, release.published.records, release.plain_risk)
     if as_json:
         output.emit(
             "apply",
             {
                 "summary": summary, "findings": findings.as_dict(), "records": release.records,
-                "suppressed": release.suppressed, "manifest": str(manifest),
+                "suppressed": release.suppressed, "manifest": str(manifest), **output.plain(release.plain_risk),
             },
         )  # fmt: skip
         return
     output.say(summary, style="bold")
+    output.warn(release.plain_risk)
     output.show_findings(findings)
     output.say(f"Written: {target}, {manifest}")

@@ -51,7 +51,7 @@ def run(
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
     manifest = release.write(release_path)
     report = shoal.report(data, release_path, quick=not everything)
-    summary = released(report.findings, report.columns, report.records, report.published)
+    summary = released(report.findings, report.columns, report.records, report.published, report.plain)
     files = {"release": str(release_path), "manifest": str(manifest)}
     try:
         sizes = class_sizes({"original": data.summary, "release": release.classes}, k=k)

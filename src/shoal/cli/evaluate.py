@@ -78,14 +78,15 @@ def run(
     findings = api.evaluate(data, opened, *split_names(evaluation.metrics or ""), **arguments)
     columns = api.columns(data, opened)
     named_findings = _named_findings(findings, arguments)
-    summary = evaluated(findings, columns, opened.records, opened.published.records, named_findings)
+    summary = evaluated(findings, columns, opened.records, opened.published.records, named_findings, opened.plain_risk)
     journal.note(summary=summary)
     if as_json:
         entries = [column.as_dict() for column in columns]
         body = {"summary": summary, "findings": findings.as_dict(), "columns": entries, "records": data.records}
-        output.emit("evaluate", body)
+        output.emit("evaluate", {**body, **output.plain(opened.plain_risk)})
     else:
         output.say(summary, style="bold")
+        output.warn(opened.plain_risk)
         output.show_columns(columns)
         _show(findings, named_findings, everything or evaluation.metrics is not None)
     output.answer(all(finding.holds is not False for finding in named_findings))

@@ -18,6 +18,7 @@ from shoal.errors import ExistingOutputError
 
 if TYPE_CHECKING:
     from shoal.core.finding import Finding
+    from shoal.core.plain_risk import PlainRisk
     from shoal.core.run import Run
     from shoal.publishing.columns import ReleasedColumn
 
@@ -85,6 +86,17 @@ def tabulate(
     for row in rows:
         table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
     Console().print(table)
+
+
+def warn(plain: PlainRisk | None) -> None:
+    """What plain columns give away, where that is more than the policy accepts; as loud as the promise above it."""
+    if plain is not None and plain.above:
+        say(f"Warning: {plain.warning}", style="bold red")
+
+
+def plain(risk: PlainRisk | None) -> dict[str, Any]:
+    """What plain columns single out, as a part of what `--json` prints; nothing where there are none."""
+    return {} if risk is None else {"plain": risk.as_dict()}
 
 
 def show_columns(columns: Sequence[ReleasedColumn]) -> None:

@@ -113,7 +113,10 @@ def run(
             "report", {key: value for key, value in document.as_dict().items() if key not in ("command", "version")}
         )
     else:
-        for sentence in document.sentences:
+        for sentence in document.sentences[:2]:
+            output.say(sentence)
+        output.warn(document.plain)
+        for sentence in document.sentences[2:]:
             output.say(sentence)
         if holder:
             output.say("This report has a confidential part for the data holder: do not hand it over.", style="yellow")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts, group
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.members import Members, check_same
+from shoal.core.plain_risk import PlainRisk
 from shoal.core.policy import Policy
 from shoal.core.published_tables import PublishedTables
 from shoal.core.schema import Kind
@@ -50,14 +52,24 @@ class Release(PublishedTables):
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
         form, records = type(self.form).__name__.removesuffix("Form"), self.published.records
-        return f"Release({form}, {records:,} of {self.records:,} records{parts})"
+        plain = self.plain_risk
+        but = f"; {plain.condition}" if plain is not None and plain.above else ""
+        return f"Release({form}, {records:,} of {self.records:,} records{parts}{but})"
 
     def _repr_html_(self) -> str:
         shown = {name for table in self.tables.values() for name in table.names}
         rows = [
             (column.name, str(column.role), "yes" if column.name in shown else "no") for column in self.schema.columns
         ]
-        return in_html(("column", "role", "published"), rows, repr(self))
+        warning = "" if self.plain_risk is None else self.plain_risk.warning
+        return (f"<p><strong>{escape(warning)}</strong></p>" if warning else "") + in_html(
+            ("column", "role", "published"), rows, repr(self)
+        )
+
+    @property
+    def plain_risk(self) -> PlainRisk | None:
+        """What its plain columns single out together, as far as that was looked at; None where it has none."""
+        return PlainRisk.of(self.provenance.get("plain"), self.records, self.policy)
 
     @property
     def claims(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import IN_RECORDS, Finding, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
+from shoal.core.plain_risk import PlainRisk
 from shoal.core.risk_line import risk_words
 from shoal.publishing.columns import ReleasedColumn
 
@@ -53,8 +54,15 @@ def risk(findings: Findings) -> str:
     )
 
 
-def released(findings: Findings, columns: Sequence[ReleasedColumn], records: int, published: int) -> str:
-    """What a release is: how much is in it, what holds, who was left out, and which columns lost most.
+def released(
+    findings: Findings,
+    columns: Sequence[ReleasedColumn],
+    records: int,
+    published: int,
+    plain: PlainRisk | None = None,
+) -> str:
+    """What a release is: how much is in it, what holds, who was left out, and which columns lost most. Where plain
+    columns give away more than the policy accepts, what holds is said of the quasi-identifiers alone.
 
     Example:
         >>> k = Finding(name="k", value=5, bound=5, holds=True, claim="5-anonymous")
@@ -70,12 +78,33 @@ def released(findings: Findings, columns: Sequence[ReleasedColumn], records: int
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
     alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
-    parts = [", ".join([size, *claimed(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
+    promises = conditioned(claimed(claims), [column.name for column in columns if column.role == "quasi"], plain)
+    parts = [", ".join([size, *promises]), *_broken(findings), left_out, *exact, *lost(columns)]
     return "; ".join(parts) + "."
 
 
+def conditioned(claims: Sequence[str], quasi: Sequence[str], plain: PlainRisk | None) -> list[str]:
+    """Claims, with what limits them where plain columns give away more than the policy accepts.
+
+    Example:
+        >>> conditioned(["5-anonymous"], ["age", "sex"], PlainRisk.of(
+        ...     {"columns": ["income"], "almost_unique": [], "singled_out": 49}, 50, None))
+        ['5-anonymous by age and sex; 1 column published as it is singles out 98 %']
+    """
+    if plain is None or not plain.above:
+        return list(claims)
+    *first, last = claims or [""]
+    by = f"{last} by {f'{len(quasi)} quasi-identifiers' if len(quasi) > MOST_LISTED else _named(quasi)}"
+    return [*first, f"{by if last and quasi else last}; {plain.condition}".removeprefix("; ")]
+
+
 def evaluated(
-    findings: Findings, columns: Sequence[ReleasedColumn], records: int, published: int, wanted: Sequence[Finding]
+    findings: Findings,
+    columns: Sequence[ReleasedColumn],
+    records: int,
+    published: int,
+    wanted: Sequence[Finding],
+    plain: PlainRisk | None = None,
 ) -> str:
     """What a release is, and how what was asked about came out.
 
@@ -84,7 +113,7 @@ def evaluated(
         >>> evaluated(Findings(()), [], 100, 98, [lost])
         '98 records; 2 records left out (2 %). 1 of 1 analyses does not survive: count where age >= 40.'
     """
-    first = released(findings, columns, records, published)
+    first = released(findings, columns, records, published, plain)
     judged = [finding for finding in wanted if finding.holds is not None]
     failed = [printable(finding.name) for finding in judged if not finding.holds]
     parts = [first]

@@ -115,7 +115,7 @@ def report(
     models = tuple(
         promised(each, parameters) for each, parameters in zip(policy.models, stated["policy"]["models"], strict=True)
     )
-    out = opened.suppressed
+    out, plain = opened.suppressed, opened.plain_risk
     people = _people(opened, stated)
     unverified = stated.get("unverified") is not None
     return Report(
@@ -123,15 +123,16 @@ def report(
         published=opened.published.records, people=people, identifiers=stated["identifiers"],
         files=_files(stated, path), columns=columns, policy=policy, promises=models, algorithm=stated["algorithm"],
         strict=stated.get("strict", False), unverified=unverified, verification=verification,
-        verified=verified(verification, findings), risk=risk, attempts=attempts, not_made=not_made, findings=findings,
-        analyses=analyses,
+        verified=verified(verification, findings), plain=plain, risk=risk, attempts=attempts,
+        not_made=not_made, findings=findings, analyses=analyses,
         limits=limits(opened, models, columns, unverified=unverified), manifest=_manifest(path),
         signature=_signature(stated, verification),
         job=job_shown(made_by, stated, path), commands=commands(made_by, path, signed="signature" in stated),
         sentences=(
             sentences.published(path.name, opened.records, out, people, recipient, purpose),
             sentences.promise(
-                verification, findings, claims=opened.claims, unverified=unverified, people=stated.get("people")
+                verification, findings, claims=opened.claims, unverified=unverified, people=stated.get("people"),
+                quasi=data.schema.quasi, plain=plain,
             ),
             sentences.exposed(risk, data.schema.quasi),
             sentences.tried(attempts, not_made),

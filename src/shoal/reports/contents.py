@@ -12,6 +12,7 @@ from typing import Any
 from shoal.core.contracts.attack import Attempt
 from shoal.core.contracts.model import Model
 from shoal.core.finding import Findings
+from shoal.core.plain_risk import PlainRisk
 from shoal.core.policy import Policy
 from shoal.errors import OutputError, ParameterError
 from shoal.publishing.columns import ReleasedColumn
@@ -109,6 +110,7 @@ class ReportContents:
     unverified: bool
     verification: Findings
     verified: str
+    plain: PlainRisk | None
     risk: Risk | str
     attempts: tuple[Attempt, ...]
     not_made: Mapping[str, str]
@@ -170,6 +172,7 @@ class ReportContents:
                 "holds": self.verification.holds, "summary": self.verified,
                 "findings": self.verification.as_dict(),
             },
+            **({} if self.plain is None else {"plain": _rounded(self.plain.as_dict())}),
             "risk": self.risk.as_dict() if isinstance(self.risk, Risk) else {"reason": self.risk},
             "attacks": {
                 "made": [_rounded(attempt.as_dict()) for attempt in self.attempts],

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import IN_RECORDS, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
+from shoal.core.plain_risk import PlainRisk
 from shoal.core.risk_line import line_words
 from shoal.publishing.columns import ReleasedColumn
-from shoal.publishing.headlines import attacked, lost
+from shoal.publishing.headlines import attacked, conditioned, lost
 from shoal.reports.risk import Risk
 
 MOST_NAMED = 6
@@ -26,9 +27,17 @@ def published(release: str, records: int, out: int, people: int | None, recipien
 
 
 def promise(
-    verification: Findings, findings: Findings, *, claims: bool, unverified: bool, people: Mapping[str, int] | None
+    verification: Findings,
+    findings: Findings,
+    *,
+    claims: bool,
+    unverified: bool,
+    people: Mapping[str, int] | None,
+    quasi: Sequence[str],
+    plain: PlainRisk | None,
 ) -> str:
-    """What is promised, and whether that was checked and holds; `people` has what the manifest states of them."""
+    """What is promised, and whether that was checked and holds; `people` has what the manifest states of them, and
+    `plain` what limits the promise."""
     broken = [each for each in (*verification, *findings) if each.holds is False]
     if broken:
         names = enumerated(list(dict.fromkeys(each.claim or each.title for each in broken)))
@@ -41,13 +50,14 @@ def promise(
         )
     claims_kept = [each.claim for each in findings if each.holds]
     if people is not None and any(claim.endswith(IN_RECORDS) for claim in claims_kept):
-        promised = enumerated(list(dict.fromkeys(claim.removesuffix(IN_RECORDS) for claim in claims_kept if claim)))
+        bare = list(dict.fromkeys(claim.removesuffix(IN_RECORDS) for claim in claims_kept if claim))
+        promised = enumerated(conditioned(bare, quasi, plain))
         return (
             f"It is {promised}: people were counted when it was made, {people['published']:,} of them and "
             f"{people['smallest_class']:,} in the smallest class. The published files were checked again for this "
             "report, by records, because they do not tell whose each one is: all of it holds."
         )
-    promised = enumerated(claimed(claims_kept))
+    promised = enumerated(conditioned(claimed(claims_kept), quasi, plain))
     signed = verification.get("signature")
     by = " and carries a valid signature" if signed is not None and signed.holds else ""
     return f"It is {promised}; the published files were checked again for this report: all of it holds{by}."

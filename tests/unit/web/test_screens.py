@@ -293,3 +293,26 @@ def test_what_the_ledger_cannot_judge_is_published_only_where_it_is_named(served
     told = served.facts("/hand-over.json", panel="package")["package"]
     assert told["state"] == "ready" and not told["stale"]
     assert served.session.order.job.allow_unjudged == ("release:this",)
+
+
+def test_what_plain_columns_single_out_is_as_large_as_the_promise(serving, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    numbers = range(60)
+    columns = {"age": [20 + row % 30 for row in numbers], "income": [1000 + 7 * row for row in numbers]}
+    pl.DataFrame(columns).write_csv(file)
+    page = serving(file)
+    page.facts("/exposed.json", panel="exposure")
+    page.post("/exposed/role", column=0, role="quasi")
+    page.post("/exposed/role", column=1, role="plain")
+    page.post("/hand-over/make", name="release.csv", sign="")
+    told = page.facts("/hand-over.json", panel="package")["package"]
+    assert told["plain"] == {"count": 1, "share": 1.0, "names": ["income"]}
+    words = '<p class="sentence"><span class="bad">One column is published as it is, and it singles out 100'
+    for address in ("/hand-over", "/before-after"):
+        page.facts(f"{address}.json", panel="package" if address == "/hand-over" else "release")
+        shown = page.ask(address)[2]
+        assert words in shown and '<a href="/exposed">Change the columns</a>' in shown
+    assert '<span class="good">The release is ready.' not in page.ask("/hand-over")[2]
+    page.post("/exposed/role", column=1, role="quasi")
+    page.post("/hand-over/make", name="release.csv", sign="")
+    assert page.facts("/hand-over.json", panel="package")["package"]["plain"] is None

@@ -76,3 +76,16 @@ class Failed(TypedDict):
     command: str
     version: Literal[1]
     attempt: NotRequired[dict[str, Any]]
+
+
+class PlainEntry(TypedDict):
+    """What the columns that are published as they are single out together, held against the policy's risk; where it is
+    `above`, a `warning` says what to do."""
+
+    columns: list[str]
+    singled_out: int
+    records: int
+    accepted: Share
+    share: Share
+    above: bool
+    warning: NotRequired[str]

@@ -6,7 +6,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from shoal.cli.schemas.entries import AttackEntry, ColumnEntry, Findings, Printed, Share
+from shoal.cli.schemas.entries import AttackEntry, ColumnEntry, Findings, PlainEntry, Printed, Share
 
 
 class Anonymized(Printed):
@@ -19,6 +19,7 @@ class Anonymized(Printed):
     suppressed: int
     seed: int
     notes: list[str]
+    plain: NotRequired[PlainEntry]
     manifest: NotRequired[str]
     attacks: NotRequired[list[AttackEntry]]
     seconds: float
@@ -30,6 +31,7 @@ class Applied(Printed):
     findings: Findings
     records: int
     suppressed: int
+    plain: NotRequired[PlainEntry]
     manifest: str
 
 
@@ -39,6 +41,7 @@ class Evaluated(Printed):
     findings: Findings
     columns: list[ColumnEntry]
     records: int
+    plain: NotRequired[PlainEntry]
 
 
 class Attacked(Printed):

@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from shoal.cli.schemas.entries import AttackEntry, ColumnEntry, Findings, Printed, Share
+from shoal.cli.schemas.entries import AttackEntry, ColumnEntry, Findings, PlainEntry, Printed, Share
 
 
 class ReportAbout(TypedDict):
@@ -147,6 +147,7 @@ class Reported(Printed):
     published: ReportPublished
     policy: ReportPolicy
     verification: ReportVerification
+    plain: NotRequired[PlainEntry]
     risk: ReportRisk
     attacks: ReportAttacks
     loss: ReportLoss

@@ -10,6 +10,7 @@ from shoal.core.schema import Role
 from shoal.errors import ParameterError
 from shoal.job import plugins
 from shoal.job.file import toml
+from shoal.job.job import Job
 from shoal.plots import balance as plots
 from shoal.tradeoff.balance import Balance
 from shoal.web.candidates import chosen_algorithm
@@ -27,14 +28,18 @@ RISK = "highest-risk"
 
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     job = session.job
-    asked = max((model.least for model in job.models if model.by_size), default=1)
     parts = {
         "chosen": chosen_algorithm(session), "target": job.target, "sweep": list(job.sweep),
-        "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": min(MOST_K, max(20, 2 * asked)),
+        "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": min(MOST_K, max(20, 2 * _asked(job))),
     }  # fmt: skip
     if job.sweep:
         parts["balance"] = panel(lambda: _balance_facts(_balance(session)))
     return parts
+
+
+def _asked(job: Job) -> int:
+    """The k that the policy asks for."""
+    return max((model.least for model in job.models if model.by_size), default=1)
 
 
 def _targets(session: PageSession) -> list[dict[str, Any]]:
@@ -72,7 +77,8 @@ def begin(session: PageSession, form: Fields) -> None:
     if not (first.isdigit() and last.isdigit() and 1 <= int(first) < int(last) <= MOST_K):
         raise ParameterError(f"k must go from a whole number to a larger one, up to {MOST_K}")
     step = max(1, (int(last) - int(first)) // (STEPS - 1))
-    values = sorted({*range(int(first), int(last) + 1, step), int(last)})
+    asked = {_asked(session.job)} & set(range(int(first), int(last) + 1))
+    values = sorted({*range(int(first), int(last) + 1, step), int(last), *asked})
     target = session.column(int(form["target"])) if form.get("target") else None
     changed = replace(
         session.job.without("balance"),

@@ -11,7 +11,7 @@ from shoal.plots import distribution
 from shoal.plots.exposure import class_sizes, size_shares
 from shoal.utility.analyses import Analysis
 from shoal.web.candidates import Candidate, chosen_algorithm, chosen_candidate
-from shoal.web.panels import panel
+from shoal.web.panels import panel, plain_facts
 from shoal.web.screens import Fields
 from shoal.web.session import PageSession
 
@@ -66,6 +66,7 @@ def _release(session: PageSession) -> dict[str, Any]:
     return {
         "columns": columns, "records": candidate.release.records, "published": candidate.release.published.records,
         "suppressed": candidate.release.suppressed, "notes": list(candidate.release.notes),
+        "plain": plain_facts(candidate.release),
         "most": [{"name": each.name, "lost": each.lost} for each in lost[:1]],
         "drawn": candidate.form == "generalized", "sizes": _sizes(candidate),
         **{key: candidate.facts()[key] for key in ("loss", "k", "average_risk")},

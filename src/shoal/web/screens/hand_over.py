@@ -16,7 +16,7 @@ from shoal.publishing.signing import SigningKey
 from shoal.web import packages
 from shoal.web.candidates import chosen_algorithm
 from shoal.web.packages import Order, Package
-from shoal.web.panels import panel
+from shoal.web.panels import panel, plain_facts
 from shoal.web.screens import Fields
 from shoal.web.screens.attack import register_of
 from shoal.web.session import PageSession
@@ -74,7 +74,8 @@ def _package(session: PageSession) -> Package:
 def _package_facts(session: PageSession) -> dict[str, Any]:
     package = _package(session)
     return {
-        "summary": package.outcome.summary, "given": list(package.for_recipient), "own": list(package.own),
+        "summary": package.outcome.summary, "plain": plain_facts(package.outcome.release),
+        "given": list(package.for_recipient), "own": list(package.own),
         "files": list(package.names),
         "signed_by": package.signed_by,
         "stale": replace(package.order.job, sign=None, ledger=None, allow_unjudged=()) != _current(session),
@@ -153,7 +154,11 @@ def _report(session: PageSession) -> dict[str, Any]:
     key = ("report", package.order.number, str(about), str(session.register))
     task = session.work.task(key, "work.report", lambda run: package.add_report(about, known, run), long=True)
     document = session.result(task)
-    return {"summary": document.summary, "holds": document.holds, "complete": document.complete}
+    return {
+        "summary": document.summary,
+        "holds": document.holds,
+        "complete": document.complete and plain_facts(package.outcome.release) is None,
+    }
 
 
 def make_key(session: PageSession, form: Fields) -> str:
