@@ -53,7 +53,7 @@ def promise(
         bare = list(dict.fromkeys(claim.removesuffix(IN_RECORDS) for claim in claims_kept if claim))
         promised = enumerated(conditioned(bare, quasi, plain))
         return (
-            f"It is {promised}: people were counted when it was made, {people['published']:,} of them and "
+            f"It is {promised}. People were counted when it was made: {people['published']:,} of them, and "
             f"{people['smallest_class']:,} in the smallest class. The published files were checked again for this "
             "report, by records, because they do not tell whose each one is: all of it holds."
         )

@@ -109,7 +109,8 @@ def test_a_report_says_what_was_counted_when_it_cannot_be_counted_again(
     data, release, path = published(tmp_path, "k-member")
     report = shoal.report(data, path, quick=True)
     smallest = people_of(release)[0]
-    assert f"11-anonymous: people were counted when it was made, 60 of them and {smallest} in" in report.sentences[1]
+    assert f"People were counted when it was made: 60 of them, and {smallest} in the smallest" in report.sentences[1]
+    assert "11-anonymous by " in report.sentences[1] and "(counted in" not in report.sentences[1]
     assert not report.complete and "the risk has no figure" in report.html()
 
 
