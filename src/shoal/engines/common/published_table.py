@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
@@ -20,7 +21,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.engines.common import lines
-from shoal.engines.common.column_types import cast_back, in_known_zone, plain_values, value_type
+from shoal.engines.common.column_types import cast_back, in_known_zone, plain_values
 from shoal.engines.common.dictionaries import dictionary, indices_of, look_up, narrowest, occurring
 from shoal.engines.common.identity import kind_texts
 from shoal.engines.common.opening import open_path
@@ -93,13 +94,13 @@ class MemoryPublished:
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""
         source, table = self.source or MemorySource(()), self.decode()
-        types = {} if source.frame is None else {entry.name: entry.type for entry in source.frame.schema}
+        came = {} if source.frame is None else {name: source.frame[name] for name in source.frame.column_names}
+        types = {name: column.type for name, column in came.items()}
         for place, name in enumerate(table.column_names):
-            source_type = types.get(name)
+            category = name in came and pa.types.is_dictionary(types[name])
             # a category of nothing but missing values has no type, and pandas takes no such dictionary
-            if source_type not in (None, table[name].type) and value_type(source_type) == table[name].type != pa.null():
-                # encoded anew, because the dictionary that came in may name what only withheld records had
-                table = table.set_column(place, name, table[name].dictionary_encode())
+            if category and not pa.types.is_nested(types[name].value_type) and table[name].type != pa.null():
+                table = table.set_column(place, name, as_category(table[name], came[name]))
         if source.native == "pyarrow":
             return table
         import narwhals as nw
@@ -200,6 +201,19 @@ class QueriedPublished(ABC):
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""
         return MemoryPublished(self._cast_back(self._in_order(self.names)), self.opened).frame()
+
+
+def as_category(column: pa.ChunkedArray, source: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A published column as the category that it came as: categories in their order, then what is published in the
+    place of several. Only those that occur are listed: others may be of people who were left out."""
+    known = list(dict.fromkeys(value for part in source.chunks for value in part.dictionary.to_pylist()))
+    occurring = {value for value in pc.unique(column).to_pylist() if value is not None}
+    own = [value for value in known if value in occurring]
+    others = sorted(occurring.difference(own))
+    values = pa.array([*own, *others], column.type)
+    indices = pc.index_in(column.combine_chunks(), value_set=values).cast(pa.int32())
+    ordered = source.type.ordered and not others
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, values, ordered=ordered)])
 
 
 def grouped_names(attributes: Sequence[str], sensitive: Trees, person: str | None) -> list[str]:
