@@ -19,7 +19,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
-from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
+from shoal.errors import HierarchyError, InputError, SchemaError, quoted, unknown_columns
 from shoal.job import plugins
 from shoal.job.arguments import arguments
 from shoal.job.job import Job
@@ -32,6 +32,8 @@ _RULED = (Role.QUASI, Role.SENSITIVE)
 """The roles that may have a hierarchy and a missing-value rule."""
 
 
+LISTED = 8
+"""Columns that a note names."""
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
 
@@ -143,11 +145,14 @@ def read(
         ]  # fmt: skip
         checkpoint = _checkpoint(Path(resume_dir), opened, reading)
     notes: list[str] = []
+    coded: dict[str, int] = {}
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
         if values.doubt is not None:
             raise SchemaError(values.doubt)
         notes.extend(values.notes)
+        if values.codes and len(values.texts) > 2:  # of two, hidden or not is all there is
+            coded[values.column] = len(values.texts)
         spec = builders.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
@@ -162,6 +167,7 @@ def read(
         description = Description(
             roles=assigned, hierarchy_for=hierarchy_for, kinds=declared_kinds, formats=formats, missing_rules=rules,
             strict=protect_jointly,
+            possible_codes=[name for name, role in assigned.items() if role is Role.QUASI and name not in builders],
         )  # fmt: skip
         data = Dataset.read(chosen_engine, opened, description, run=run, checkpoint=checkpoint)
         if checkpoint is not None:
@@ -170,7 +176,23 @@ def read(
         if checkpoint is not None:
             checkpoint.close()
         raise
-    return replace(data, notes=tuple(notes))
+    return replace(data, notes=(*notes, *_code_notes(coded)))
+
+
+def _code_notes(coded: Mapping[str, int]) -> list[str]:
+    """What to know about columns whose numbers were taken as codes, of which it says how many they have."""
+    names = list(coded)
+    if len(names) == 1:
+        return [
+            f"column {quoted(names[0])}: {coded[names[0]]} whole numbers, taken as codes; if they are quantities, say "
+            f"--kind {names[0]}=numeric"
+        ]
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    listed = ", ".join(map(quoted, names[:LISTED]))
+    return [
+        f"columns {listed}{more}: a few whole numbers each, taken as codes; where they are quantities, say --kind "
+        "COLUMN=numeric"
+    ][: len(names)]
 
 
 def read_job(job: Job, *, resume: bool = False, run: Run | None = None) -> Dataset:

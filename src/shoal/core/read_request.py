@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.core.hierarchy import Hierarchy
@@ -41,7 +41,7 @@ class Description:
 
     Every column has a role; attributes are taken in the order of the roles. The `kinds` of columns, and the `formats`
     of their dates or numbers, are found out unless they are given; a missing value counts as a value unless
-    `missing_rules` say otherwise.
+    `missing_rules` say otherwise. Few whole numbers in one of the `possible_codes` are taken as codes, not quantities.
     """
 
     roles: Mapping[str, Role]
@@ -50,6 +50,7 @@ class Description:
     formats: Mapping[str, str] = field(default_factory=dict)
     missing_rules: Mapping[str, Missing] = field(default_factory=dict)
     strict: bool = False
+    possible_codes: Collection[str] = ()
 
     @classmethod
     def of(

@@ -27,7 +27,8 @@ class Values:
 
     The missing value is not among them; every hierarchy gets a leaf for it where the column needs one. Dates have the
     `calendar` that they are read by; `form` is the format where it is none that needs no word. A `doubt` is a question
-    about the format that somebody has to answer, `notes` are what should be known about it.
+    about the format that somebody has to answer, `notes` are what should be known about it. Numbers that are taken as
+    `codes` are categories.
     """
 
     column: str
@@ -38,6 +39,7 @@ class Values:
     form: str | None = None
     doubt: str | None = None
     notes: tuple[str, ...] = ()
+    codes: bool = False
 
     @classmethod
     def of(cls, column: str, kind: Kind, texts: list[str]) -> Values:

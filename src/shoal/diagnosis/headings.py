@@ -8,11 +8,10 @@ the first (`two_year_recid` is no year), and the values have the last say on bot
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import Literal, NamedTuple
 
 from shoal.core.schema import Role
+from shoal.parsing.codes import words
 
 Meaning = Literal["name", "number", "birth", "date", "year", "other"]
 """What a heading says that its values are: the name of a person, or an address; a number or account of a person; a date
@@ -128,18 +127,6 @@ KEYS = _IDS | frozenset(("key", "number", "no", "nr", "num", "nummer", "numero",
 """Words of a key: they name a person beside a word for people, some also alone, all where values are almost unique."""
 _ENDS, LONG_WORD = ("id", "num", "nummer", "number", "numero", "nr"), 4
 """How words that are put together end where they are keys, and the letters that other words with such an end have."""
-
-
-def words(heading: str) -> list[str]:
-    """The words of a heading, in small letters and without accents.
-
-    Example:
-        >>> words("patientFirst_name-2"), words("ZIPCode"), words("Straße"), words("Prénom")
-        (['patient', 'first', 'name'], ['zip', 'code'], ['strasse'], ['prenom'])
-    """
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", heading)
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", parted) if not unicodedata.combining(sign))
-    return [word.casefold() for word in re.findall(r"[^\W\d_]+", plain)]
 
 
 def _tail(word: str) -> str:

@@ -16,6 +16,8 @@ MOST = 12
 """Distinct values that codes have at most, unless their heading says that they are codes; more are quantities."""
 MOST_SAID = 100
 """The same, where it does."""
+OFTEN = 20
+"""Records that a code has at least, on average: in a table of a few records everything has few values."""
 LARGEST = 99
 """Greatest code of few values."""
 _SPELLED_QUANTITIES = """
@@ -54,16 +56,18 @@ def words(heading: str) -> list[str]:
     return [word.casefold() for word in re.findall(r"[^\W\d_]+", plain)]
 
 
-def are_codes(heading: str, numbers: NDArray[np.float64]) -> bool:
-    """Whether distinct numbers are codes, by all that can be seen: few whole numbers, not in steps, under a heading
-    that names no quantity.
+def are_codes(heading: str, numbers: NDArray[np.float64], records: int) -> bool:
+    """Whether the distinct numbers of so many records are codes, by all that can be seen: few whole numbers that occur
+    often, not in steps, under a heading that names no quantity.
 
     Example:
         >>> roofs, tens = np.arange(1.0, 10.0), np.arange(10.0, 60.0, 10.0)
-        >>> are_codes("roof", roofs), are_codes("children", roofs), are_codes("x", tens), are_codes("x", roofs / 2)
-        (True, False, False, False)
+        >>> [are_codes(name, roofs, records=4000) for name in ("roof", "children", "Anzahl")]
+        [True, False, False]
+        >>> are_codes("x", tens, 4000), are_codes("x", roofs / 2, 4000), are_codes("x", roofs, 50)
+        (False, False, False)
     """
-    if len(numbers) < 2 or not bool(np.all(numbers % 1 == 0)):
+    if len(numbers) < 2 or records < OFTEN * len(numbers) or not bool(np.all(numbers % 1 == 0)):
         return False
     own = set(words(heading))
     if own & _CODES:

@@ -97,6 +97,7 @@ def _encode(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping[
         formats={
             name: form for name, column in described.items() if (form := column.date_format or column.number_format)
         },
+        possible_codes=[name for name in readable if name not in described or described[name].hierarchy is None],
     )
     return Look(Dataset.read(engine, opened, description), doubts, unreadable)
 

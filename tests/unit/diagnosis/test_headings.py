@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shoal.core.schema import Role
-from shoal.diagnosis.headings import is_key, is_key_of_people, meaning_of, words
+from shoal.diagnosis.headings import is_key, is_key_of_people, meaning_of
+from shoal.parsing.codes import words
 
 IDENTIFIERS = """
     SSN FIRST LAST first_name LastName surname Vorname Nachname Familienname Prénom nom_patient apellidos Nombre cognome

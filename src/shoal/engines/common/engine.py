@@ -17,13 +17,14 @@ from shoal.core.contracts.table import EngineTable
 from shoal.core.grouping import Counts
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Column, Missing, Schema, refused, with_roles
+from shoal.core.schema import Column, Kind, Missing, Schema, refused, with_roles
 from shoal.engines.common.dictionaries import MISSING
 from shoal.engines.common.encoding import Encoded, encode
 from shoal.engines.common.program_files import check_installed
 from shoal.engines.common.source import CommonSource
 from shoal.engines.common.writing import format_of
 from shoal.errors import InputError
+from shoal.parsing.codes import are_codes
 from shoal.storage.checkpoint import Checkpoint
 
 
@@ -56,9 +57,18 @@ class CommonEngine(Engine):
         check_installed(format_of(path))
 
 
-def encode_column(name: str, column: pa.ChunkedArray, source: CommonSource, request: Description) -> Encoded:
-    """A column of a source, encoded as it is described."""
-    return encode(name, column, request.kinds.get(name), source.missing, request.formats.get(name))
+def encode_column(
+    name: str, column: pa.ChunkedArray, source: CommonSource, request: Description, records: int
+) -> Encoded:
+    """A column of a source of so many records, or its distinct values, encoded as it is described."""
+    kind, form = request.kinds.get(name), request.formats.get(name)
+    encoded = encode(name, column, kind, source.missing, form)
+    numbers = encoded.values.numbers
+    numeric = kind is form is None and encoded.values.kind is Kind.NUMERIC and numbers is not None
+    if not numeric or name not in request.possible_codes or not are_codes(name, numbers, records):
+        return encoded
+    coded = encode(name, column, Kind.CATEGORICAL, source.missing)
+    return replace(coded, values=replace(coded.values, codes=True))
 
 
 def required_values(

@@ -52,7 +52,7 @@ class InMemory(CommonEngine):
         for place, name in enumerate(names):
             run.report(place / len(names), "reading")
             column = loaded.pop(name) if name in loaded else source.load([name])[name]
-            encoded[name] = encode_column(name, column, source, request)
+            encoded[name] = encode_column(name, column, source, request, records)
         required = required_values(encoded, request)
         included = reduce(and_, required.values()) if required else None
         if included is not None:

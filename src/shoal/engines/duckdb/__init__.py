@@ -103,8 +103,9 @@ class DuckDB(CommonEngine):
         session = source.session
         before = ReadingCheckpoint.load(checkpoint, source, names)
         listed = _distinct(source, names, run) if before is None else before.distinct
-        check_some_there(int(listed[names[0]].counts.sum()))
-        encoded = {name: encode_column(name, each.values, source, request) for name, each in listed.items()}
+        records = int(listed[names[0]].counts.sum())
+        check_some_there(records)
+        encoded = {name: encode_column(name, each.values, source, request, records) for name, each in listed.items()}
         required = required_values(encoded, request, {name: each.counts for name, each in listed.items()})
         counts = _counts_left(source, listed, encoded, required) if before is None else before.counts
         columns, coded, leaves = {}, {}, {}

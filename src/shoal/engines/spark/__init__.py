@@ -96,7 +96,8 @@ class Spark(CommonEngine):
         with source.session.stopped_by(run, "reading"):
             tally = checkpointed_tally(checkpoint, source, names)
         check_some_there(len(tally.counts))
-        encoded = {name: encode_column(name, tally.column(source, name), source, request) for name in names}
+        records = int(tally.counts.sum())
+        encoded = {name: encode_column(name, tally.column(source, name), source, request, records) for name in names}
         required = required_values(encoded, request, dict.fromkeys(names, tally.counts))
         included = reduce(and_, required.values(), np.ones(len(tally.counts), np.bool_))
         check_some_left(int(included.sum()))
