@@ -122,8 +122,7 @@ class PlanApplication(ABC, Generic[Draft]):
     @cached_property
     def _changes(self) -> dict[str, pa.Array]:
         """What a perturbation made of columns, by the place of the record in the order of the keyed hashes."""
-        columns = self.table.columns
-        return {name: _typed_changes(new, columns[name].raw.type) for name, new in self.recoding.changed.items()}
+        return {name: _typed_changes(new, self.table.columns[name]) for name, new in self.recoding.changed.items()}
 
 
 class QueriedApplication(PlanApplication[Draft]):
@@ -172,10 +171,13 @@ def tokens(name: str, identifiers: pa.Array, pseudonyms: Pseudonyms) -> pa.Array
     return pa.array(pseudonyms.of(name, identifiers.to_pylist()), pa.string())
 
 
-def _typed_changes(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """What a perturbation made of a column: texts, or numbers, whole ones as the type that the column had."""
+def _typed_changes(values: NDArray[Any], column: Any) -> pa.Array:
+    """What a perturbation made of a column: other values of it, as they came, or numbers, whole ones as the type that
+    the column had."""
+    kind = column.raw.type
     if values.dtype == object:
-        return pa.array(values, pa.string())
+        leaves = {label: leaf for leaf, label in enumerate(column.hierarchy.labels[0])}
+        return column.raw.take(pa.array([None if value is None else leaves[value] for value in values], pa.int32()))
     whole = pa.types.is_integer(kind) and bool(np.all(values[~np.isnan(values)] % 1 == 0))
     return pa.array(values, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
 

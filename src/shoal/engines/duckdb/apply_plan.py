@@ -101,7 +101,7 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
     @cached_property
     def _changed_records(self) -> Stored:
         """What a perturbation changed, as `x0`, `x1` and so on, by the `place` of the record."""
-        columns = {f"x{at}": values for at, values in enumerate(self._changes.values())}
+        columns = {f"x{at}": loadable(values) for at, values in enumerate(self._changes.values())}
         return self._session.load(pa.table({"place": np.arange(self.table.records), **columns}))
 
     def _draft(self, contents: Mapping[str, str]) -> _DuckDBDraft:
@@ -184,9 +184,11 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
         draft.add_coded(key, name, f"d{key}.code", values, source.type_of(name))
 
     def _add_changes(self, draft: _DuckDBDraft, key: str, name: str) -> None:
-        kind = {pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}.get(self._changes[name].type, "BIGINT")
-        source_type = None if kind == "DOUBLE" else self.table.source.type_of(name)
-        draft.add(key, name, f"h.x{list(self._changes).index(name)}", kind, source_type)
+        value, source = f"h.x{list(self._changes).index(name)}", self.table.source
+        if self._changes[name].type == pa.float64():
+            draft.add(key, name, value, "DOUBLE")
+        else:
+            draft.add(key, name, f"CAST({value} AS {source.kinds[name]})", source.kinds[name], source.type_of(name))
 
     def _add_pseudonyms(self, draft: _DuckDBDraft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
         drawn, value = self._tokens(name, pseudonyms), f"b.c{self.table.source.names.index(name)}"
