@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.fuzz import pools
 from tests.fuzz.case import FRAMES, Case, Column, Given, Step
 from tests.fuzz.definitions import DEFINITIONS, Group
 from tests.fuzz.lexicon import Lexicon
-from tests.fuzz.meaning import bare, moment, number
+from tests.fuzz.meaning import arrow_text, bare, moment, number
 from tests.fuzz.pools import Pool
 
 from shoal import job, registry
@@ -406,7 +406,10 @@ def _model(chance: Random, sensitive: list[Column], *, identity: bool = True) ->
         column = chance.choice(sensitive)
         required = name in ("delta-presence", "k-map") or bool(chosen)
         if "values" in fields and (required or chance.random() < 0.4):
-            texts = sorted({str(value).strip() for value in column.values if value not in (None, "")})
+            # A time of a zone is spelled with it: by the clock alone it may be one of two.
+            zoned = pa.types.is_timestamp(column.type) and column.type.tz is not None
+            spell = partial(arrow_text, kind=column.type) if zoned else str
+            texts = sorted({spell(value).strip() for value in column.values if value not in (None, "")})
             values["values"] = tuple(chance.sample(texts, min(len(texts), chance.choice([1, 1, 2]))))
             values["column"] = column.name
         elif len(sensitive) > 1 and chance.random() < 0.5:
