@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms._clustering import ClusteringAlgorithm
+from shoal.algorithms._effort import growing
 from shoal.algorithms._eligibility import check_one_sensitive, eligible_counts, wanted_variety
 from shoal.algorithms._merging import check_feasible
 from shoal.algorithms._records import Records
+from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
+from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError
 
@@ -24,9 +27,15 @@ class DiverseClustering(ClusteringAlgorithm):
 
     in_blocks: ClassVar[bool] = False
 
+    def beginning(self, dataset: Dataset, policy: Policy) -> float | None:
+        sensitive = dataset.summary.sensitive
+        if len(sensitive) != 1 or wanted_variety(policy, sensitive[0]) < 2:
+            return None
+        return growing(dataset, len(sensitive[0].values))
+
     def check(self, records: Records) -> None:
         check_one_sensitive(records.dataset, type(self).__name__)
-        if wanted_variety(records.policy) < 2:
+        if drawn_variety(records) < 2:
             raise ParameterError(
                 f"{type(self).__name__} draws different sensitive values, and the policy asks for none; add a model "
                 "such as frequency-l-diversity, or take k-member"
@@ -34,12 +43,17 @@ class DiverseClustering(ClusteringAlgorithm):
         drawable(records)
 
 
+def drawn_variety(records: Records) -> int:
+    """How many different values a cluster takes."""
+    return wanted_variety(records.policy, records.dataset.summary.sensitive[0])
+
+
 def drawable(records: Records) -> Counts:
     """How many records of each value can be published; raises when no release satisfies the policy."""
     counts = records.dataset.summary.sensitive[0].population
     if bool(records.holds(np.zeros(len(records), np.int32)).all()):
         return counts
-    eligible = eligible_counts(counts, wanted_variety(records.policy), records.policy.budget(len(records)))
+    eligible = eligible_counts(counts, drawn_variety(records), records.policy.budget(len(records)))
     if eligible.sum() == len(records):
         check_feasible(records)
     rows = some_of_each(records, eligible)

@@ -10,9 +10,10 @@ import numpy as np
 from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
+from shoal.algorithms._effort import growing, merging, refining
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import REBUILDINGS, refined
+from shoal.algorithms._refinement import ENDLESS, REBUILDINGS, refined
 from shoal.core.codebook import grid_width
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
@@ -46,6 +47,12 @@ Rebuildings = Annotated[
     int, Ge(0), Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring classes at most")
 ]
 
+Work = Annotated[
+    float,
+    Gt(0),
+    Doc("million steps after which the refinement stops, about a second of one processor core each; the same everywhere"),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteringAlgorithm(Algorithm):
@@ -56,6 +63,7 @@ class ClusteringAlgorithm(Algorithm):
     refine: Refine = False
     time_limit: TimeLimit = 600.0
     rebuildings: Rebuildings = REBUILDINGS
+    work: Work = ENDLESS
 
     counts_people: ClassVar[bool] = True
     in_blocks: ClassVar[bool] = True
@@ -75,6 +83,16 @@ class ClusteringAlgorithm(Algorithm):
         """Raises when no release can satisfy the policy."""
         check_feasible(records)
 
+    def beginning(self, dataset: Dataset, policy: Policy) -> float | None:
+        """The effort of `cluster`; None where it does not suit the policy."""
+        return growing(dataset)
+
+    def effort(self, dataset: Dataset, policy: Policy) -> float | None:
+        begun = self.beginning(dataset, policy)
+        if begun is None:
+            return None
+        return begun + merging(dataset, policy) + (refining(dataset, policy, self.rebuildings) if self.refine else 0.0)
+
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         if self.refine:
             policy.check_apart("refinement")
@@ -90,7 +108,9 @@ class ClusteringAlgorithm(Algorithm):
         facts = {**facts, "mergers": mergers}
         if self.refine:
             watch = run.part(between=(all_hold, 1.0))
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch, rebuildings=self.rebuildings)
+            owners, facts["refinement"] = refined(
+                records, owners, self.time_limit, watch, rebuildings=self.rebuildings, work=self.work
+            )
         owners, more = merged_as_published(records, owners, run, by_union=self.by_union)
         return records.recoding(owners, {**facts, "mergers": mergers + more})
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.classes import Histogram
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind
+from shoal.core.sensitive import SensitiveModel
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 
@@ -34,9 +37,16 @@ def as_categories(dataset: Dataset) -> dict[str, str]:
     return {"sensitive-numbers": "taken as categories, each a value of its own"} if numeric else {}
 
 
-def wanted_variety(policy: Policy) -> int:
-    """How many different sensitive values every class has that satisfies the policy."""
-    return max((model.variety for model in policy.models), default=1)
+def wanted_variety(policy: Policy, histogram: Histogram | None = None) -> int:
+    """How many different sensitive values every class has that satisfies the policy; more is known of that where a
+    histogram of the table says how frequent they are."""
+    return max((_variety(model, histogram) for model in policy.models), default=1)
+
+
+def _variety(model: Model, histogram: Histogram | None) -> int:
+    if histogram is None or not isinstance(model, SensitiveModel):
+        return model.variety
+    return model.variety_among(histogram)
 
 
 def kept_counts(counts: Counts, l: int) -> Counts:  # noqa: E741

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.algorithms._effort import is_judged
 from shoal.core.costs import Costs, loss_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
@@ -30,15 +31,15 @@ SLICES = 4
 """Slices a thread: some take longer than others, and no thread waits long for the last one."""
 
 
-def in_slices(work: Callable[[int, int], Any], first: int, last: int) -> None:
-    """Work on slices of the things `first:last`, in as many threads as there are; what a slice does must not depend on
-    where it begins."""
+def in_slices(work: Callable[[int, int], Any], first: int, last: int) -> list[Any]:
+    """What work on slices of the things `first:last` gives, in as many threads as there are; what a slice does must not
+    depend on where it begins."""
     from shoal.kernels import threads
 
     parts = SLICES * threads.count()
     edges = [first + (last - first) * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(threads.count()) as pool:
-        list(pool.map(work, edges[:-1], edges[1:]))
+        return list(pool.map(work, edges[:-1], edges[1:]))
 
 
 def portions(count: int, run: Run, doing: str) -> Iterator[tuple[int, int]]:
@@ -122,7 +123,7 @@ class Records:
     @cached_property
     def judged(self) -> bool:
         """Whether some model looks at more than the size of a class, as all do where people have several records."""
-        return self.dataset.schema.person is not None or any(not model.by_size for model in self.policy.models)
+        return is_judged(self.dataset, self.policy)
 
     def holds(self, owners: Codes) -> NDArray[np.bool_]:
         """For each cluster, whether it satisfies the policy; records with a negative cluster do not count."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.algorithms._effort import MILLION, judging, rebuilding
 from shoal.algorithms._records import Records, in_slices, numbered
 from shoal.core.blocks import Blocks
 from shoal.core.grouping import Codes
@@ -42,18 +43,31 @@ WORTHWHILE = 0.002
 BLOCK = 2048
 """Clusters in a block at most."""
 
+FEW_KINDS = 64
+"""Sensitive values up to which the counts of every cluster are at hand."""
+
+MEASURES = 2
+"""Levels beside the number and the frequency of values that proposals are held against."""
+
+LOOK = 0.4e-7
+"""Million steps that one look at a record of another cluster takes."""
+
+ENDLESS = 1e9
+"""Million steps that nothing takes."""
+
 CHUNK = 1 << 20
 """Records of clusters that are looked at, times the clusters' mean size, before the clock is."""
 
 
 def refined(
     records: Records, owners: Codes, seconds: float, run: Run, *, rebuildings: int = REBUILDINGS,
-    neighbours: int = NEIGHBOURS,
+    neighbours: int = NEIGHBOURS, work: float = ENDLESS,
 ) -> tuple[Codes, dict[str, Any]]:  # fmt: skip
-    """The clustering when no move, swap or split saves anything more, or the time is over; and what was done."""
+    """The clustering when no move, swap or split saves anything more, or the time is over or the work done; and what
+    was done."""
     limited = run.part(seconds=seconds)
     owners, splits = split(records, owners, limited)
-    search = _ClusterSearch(records, owners, neighbours, limited)
+    search = _ClusterSearch(records, owners, neighbours, limited, work)
     before = float(search.state.paid.sum())
     search.exchange(NEIGHBOURS_SHARE, ROUNDS_SHARE)
     rebuilt = search.rebuild(rebuildings, ROUNDS_SHARE, 1.0)
@@ -62,8 +76,9 @@ def refined(
     cells, after = len(records) * records.points.shape[1], float(search.state.paid.sum())
     losses = {"before": before / cells, "after": after / cells}
     counts = {"rounds": search.rounds, "exchanges": search.exchanges, "rebuilt": rebuilt, "splits": splits}
-    finished = search.finished and not limited.expired
-    return numbered(search.state.owners), {**losses, **counts, "finished": finished}
+    stopped = "time" if limited.expired else "work" if search.worked else ""
+    facts = {**losses, **counts, "work": round(search.work, 3), "finished": search.finished and not stopped}
+    return numbered(search.state.owners), {**facts, **({"stopped": stopped} if stopped else {})}
 
 
 def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
@@ -92,33 +107,51 @@ def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
 
 
 def _guard(records: Records) -> tuple[Any, bool]:
-    """What proposals are held against at once: bounds on the number and the frequency of values; and whether that is
-    all that the policy asks for. Other models are asked when a round is over, which takes far more rounds."""
+    """What proposals are held against at once: bounds on the number and the frequency of values, and on two further
+    levels that are compiled; and whether that is all that the policy asks for. Other models are asked when a round is
+    over, which takes far more rounds."""
     from shoal.kernels import levels
     from shoal.kernels.refinement import Guard
 
     histograms = records.dataset.summary.sensitive
-    people = records.dataset.schema.person is not None
     bounds = {levels.DISTINCT: 0.0, levels.FREQUENCY: 0.0}
-    whole = not people
+    measures: list[tuple[levels.Measure, SensitiveModel]] = []
+    whole = records.dataset.schema.person is None
     for model in records.policy.models:
         covered = model.by_size
         if len(histograms) == 1 and isinstance(model, SensitiveModel):
-            measure = model.compiled(histograms[0])
+            measure, exact = model.compiled(histograms[0]), model.bounding(histograms[0])
+            covered = model.floor <= records.policy.least
             if measure is not None and measure.kind in bounds:
                 bounds[measure.kind] = max(bounds[measure.kind], float(model.threshold))
-                covered = model.floor <= records.policy.least
+            elif exact is not None and len(measures) < MEASURES:
+                measures.append((_writeable(exact), model))
+            else:
+                covered = False
         whole &= covered
-    if not any(bounds.values()):
-        return Guard(np.empty(0, np.int32), 0, 0.0, 0.0), whole
-    (values,) = records.dataset.listing(records.policy.seed)
-    return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY]), whole
+    kinds = len(histograms[0].population) if measures or any(bounds.values()) else 0
+    lacking = MEASURES - len(measures)
+    unused = levels.Measure(levels.DISTINCT, np.empty(0))
+    return Guard(
+        kinds, bounds[levels.DISTINCT], bounds[levels.FREQUENCY], len(measures),
+        (*(measure for measure, _ in measures), *(unused for _ in range(lacking))),
+        np.array([*(float(model.threshold) for _, model in measures), *np.zeros(lacking)]),
+        np.array([*(1.0 if model.more_is_safer else -1.0 for _, model in measures), *np.zeros(lacking)]),
+    ), whole  # fmt: skip
+
+
+def _writeable(measure: Any) -> Any:
+    """The same measure with arrays as kernels are compiled for them."""
+    arrays = {name: np.require(getattr(measure, name), requirements=["C", "W"]) for name in ("priors", "nodes", "masses")}
+    return measure._replace(number=float(measure.number), **arrays)
 
 
 class _ClusterSearch:
     """The clusters as they stand, and the proposals of the current round."""
 
-    def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:
+    def __init__(
+        self, records: Records, owners: Codes, neighbours: int, run: Run, allowed: float = ENDLESS
+    ) -> None:
         from shoal.kernels import refinement, threads
 
         self.kernel, self.watch, self.threads = refinement, run, threads.count()
@@ -126,6 +159,9 @@ class _ClusterSearch:
         tuples, dimensions = len(records.points), records.points.shape[1]
         # Room for as many clusters as there can be.
         clusters = max(len(owners) // self.least, int(owners.max()) + 1)
+        self.guard, self.guards_all = _guard(records)
+        kinds = self.guard.kinds
+        values = records.dataset.listing(records.policy.seed)[0] if kinds else np.empty(0, np.int32)
         near = records.nearest(neighbours, run.part(between=(0.0, NEIGHBOURS_SHARE)))
         self.state = refinement.Clusters(
             points=records.points, tuples=records.tuples, starts=records.starts, neighbours=near, owners=owners.copy(),
@@ -133,21 +169,32 @@ class _ClusterSearch:
             previous=np.empty(len(owners), np.int32), sizes=np.zeros(clusters, np.int64),
             extremes=np.empty((clusters, 4, dimensions), np.int32), paid=np.zeros(clusters),
             changed=np.zeros(clusters, np.int64), stirred=np.zeros(tuples, np.int64),
-            looked=np.full(len(owners), -1, np.int64),
+            looked=np.full(len(owners), -1, np.int64), values=values,
+            counts=np.zeros((clusters if kinds <= FEW_KINDS else 0, kinds), np.int32),
         )  # fmt: skip
         refinement.link(self.state)
         refinement.measure_all(self.state, records.costs)
         targets, partners = np.zeros((2, len(owners)), np.int32)
         self.proposals = refinement.Proposals(np.full(len(owners), np.inf), np.zeros(len(owners)), targets, partners)
-        self.guard, self.guards_all = _guard(records)
         self.rounds = self.exchanges = 0
         self.finished = False
+        self.work, self.allowed = LOOK * tuples * near.shape[1], allowed
+
+    @property
+    def worked(self) -> bool:
+        """Whether the work that is allowed is done."""
+        return self.work >= self.allowed
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no time or no work left."""
+        return self.watch.expired or self.worked
 
     def exchange(self, begin: float, end: float) -> None:
         """Moves and swaps records until none of that saves anything more, or the time is over."""
         paid = self.state.paid
         loss, first, share = float(paid.sum()), 0.0, 0.0
-        while not self.watch.expired and self.round():
+        while not self.over and self.round():
             saved, loss = loss - float(paid.sum()), float(paid.sum())
             first = max(first, saved)
             # Rounds save less and less; the last ones next to nothing.
@@ -163,10 +210,11 @@ class _ClusterSearch:
         """
         paid, state = self.state.paid, self.state
         saved, phase, phases = 0, 0, -(-rebuildings // TIMES)
-        while self.guards_all and phase < phases and not self.watch.expired:
+        while self.guards_all and phase < phases and not self.over:
             loss = float(paid.sum())
             clusters = np.flatnonzero(state.sizes)
             saved += sum(self._rebuilt(phase, clusters, *self._blocks(phase, clusters)))
+            self.work += TIMES * rebuilding(len(self.records) * state.points.shape[1] / MILLION, self.least)
             phase += 1
             self.watch.report(begin + (end - begin) * phase / phases, "rebuilding clusters")
             if loss - float(paid.sum()) <= WORTHWHILE * loss:
@@ -220,13 +268,14 @@ class _ClusterSearch:
         self.kernel.stir(state)
         step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
 
-        def look(begin: int, end: int) -> None:
-            self.kernel.propose(begin, end, state, proposals, costs, self.least, self.guard, flag)
+        def look(begin: int, end: int) -> int:
+            return int(self.kernel.propose(begin, end, state, proposals, costs, self.least, self.guard, flag))
 
         for first in range(0, len(self.records), step):
-            if self.watch.expired:
+            if self.over:
                 return False
-            in_slices(look, first, min(first + step, len(self.records)))
+            looks = in_slices(look, first, min(first + step, len(self.records)))
+            self.work += LOOK * sum(looks)
             self.watch.check()
         return True
 
@@ -246,7 +295,8 @@ class _ClusterSearch:
         changed, homes = state.changed.copy(), state.owners[chosen]
         done = self.kernel.carry_out(chosen, self.proposals, state, costs, self.rounds)
         chosen, homes = chosen[done], homes[done]
-        if self.records.judged:
+        if self.records.judged and not self.guards_all:
+            self.work += judging(self.records.dataset, self.records.policy)
             broken = self._broken(changed)
             undone = broken[homes] | broken[targets[chosen]]
             self._take_back(chosen[undone], homes[undone], changed)

@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import log2, sqrt
+from math import floor
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, Publish, outputs
+from shoal.algorithms._clustering import Numeric, Publish, outputs
+from shoal.algorithms._effort import is_judged, refining
+from shoal.algorithms._merging import merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
+from shoal.algorithms.bucket_clustering import BucketClustering
 from shoal.algorithms.dependency_safe import DependencySafe
 from shoal.algorithms.full_domain.optimal import Optimal
 from shoal.algorithms.k_member import KMember
+from shoal.algorithms.l_member import LMember
 from shoal.algorithms.mdav import Mdav
 from shoal.algorithms.mondrian import Mondrian
 from shoal.algorithms.mst import Mst
+from shoal.algorithms.oka import Oka
 from shoal.algorithms.two_phase import TwoPhase
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
-from shoal.core.lattice import Lattice
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
@@ -32,16 +36,17 @@ from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaErro
 from shoal.publishing.draft import DraftRelease
 from shoal.publishing.losses import misclassifications
 
-MILLION = 1e6
 CHECKS = 2_000
 """Nodes of the lattice that the optimal search checks at most."""
-ENDLESS = 1e9
-"""Seconds for a refinement: its work is counted before it begins, and a clock would make releases differ."""
+CLOCK = 1e9
+"""Seconds for a refinement: its work is counted, and a clock would make releases differ."""
 THOROUGH = ((REBUILDINGS, 0.1), (8, 1.0), (2, 2.0))
 """How often, for each record, refinements rebuild: the first of these of which two take no more than a share of the
 budget. With eight a release loses some 2 % more than with all, in two thirds of the time."""
 LITTLE = 0.1
 """Of the budget, what may be spent when a further beginning ends."""
+HOPELESS = 1.8
+"""Times the least loss so far at which a refinement does not make up for it; of those measured none did."""
 TIME_IS_UP = "the time was up"
 ANOTHER = "choose another objective, or name an algorithm"
 
@@ -50,19 +55,21 @@ ANOTHER = "choose another objective, or name an algorithm"
 class Auto(Algorithm):
     """Tries several algorithms as far as a budget of work goes, and takes the release that loses least.
 
-    First come `mondrian` and `two-phase`, then the refinement of the better one, then that of the other, then
-    `k-member`, `mdav` and `mst` with refinement on tables so small that all this takes a tenth of the budget. The
-    larger the table, the less a refinement rebuilds. Where records may be left out `optimal`
-    is tried too, which follows the hierarchies. Where a model judges all classes together nothing is refined, and
-    `dependency-safe` is tried too. All others publish values by the same rule. What is compared is the policy's
-    objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
-    that was tried first wins.
+    Each candidate says whether it suits the policy, and its work. First comes `mondrian`; then `bucket-clustering` with
+    refinement, where the models ask for different sensitive values in every class, as the l-diversities and t-closeness
+    do; then `two-phase`, and `k-member` and `oka` too where a model looks at more than the size of a class. Of those
+    that are not refined yet the best one is, then the second best, unless it loses far too much. On tables so small
+    that all this takes a tenth of the budget, further beginnings are refined. The larger the table, the less a
+    refinement rebuilds. Where records may be left out `optimal` is tried too, which follows the hierarchies. Where a
+    model judges all classes together nothing is refined, and `dependency-safe` is tried too. All publish values by the
+    same rule. What is compared is the policy's objective, and without one the loss metric LM, which these algorithms
+    minimize. Of equal losses the one that was tried first wins.
 
-    The budget is counted in steps, which follow from the number of distinct tuples, the columns and k before anything
-    is tried, never in seconds: the same seed gives the same release on a fast and on a slow machine. Mondrian is
-    always tried. The facts of the recoding say what was `chosen`, the `losses`
-    of all that were tried, and the `reasons` why others have none. Only a deadline of the run lets the machine have a
-    say.
+    The budget is counted in steps, never in seconds: the same seed gives the same release on a fast and on a slow
+    machine. What an attempt takes follows from the number of distinct tuples, the columns, k and the models before
+    anything is tried. A refinement counts its own steps, and stops where its part of the budget ends. Mondrian is
+    always tried. The facts of the recoding say what was `chosen`, the `losses` of all that were tried, and the
+    `reasons` why others have none. Only a deadline of the run lets the machine have a say.
 
     Does not protect against more than the models of the policy do, and does not find the least loss: it is the best
     of a few good attempts.
@@ -98,106 +105,98 @@ class Auto(Algorithm):
             else:
                 much = "is more than is left of" if step.work > left else "would leave too little of"
                 trial.reasons[step.name] = f"it takes about {step.work:,.1f} million steps, which {much} the budget"
-        whole, done = sum(step.work for step in steps), 0.0
+        whole, done, spent = sum(step.work for step in steps), 0.0, 0.0
         for number, step in enumerate(steps, 1):
             trial.share = done / whole, (done + step.work) / whole
             trial.place = f"{number} of {len(steps)}"
-            step.take()
             done += step.work
+            # What later steps do not need.
+            spare = self.budget - spent - (whole - done)
+            if number > 1 and step.work > self.budget - spent:
+                trial.reasons[step.name] = "the steps before it took more of the budget than they were thought to"
+                continue
+            spent += step.take(spare)
         return trial.best()
 
     def _steps(self, trial: _Trial) -> Iterator[_Step]:
         """Every attempt, in the order in which they are tried as long as the budget lasts."""
         rule: dict[str, Any] = {"numeric": self.numeric, **({"publish": self.publish} if self.publish else {})}
-        work = _Work.of(trial.dataset, trial.policy)
+        dataset, policy = trial.dataset, trial.policy
 
-        def attempt(name: str, method: Algorithm, work: float, ahead: float = 0.0, **named: Any) -> _Step:
-            spelled = _spelled(name, named)
-            return _Step(spelled, partial(trial.attempt, spelled, method), work, ahead)
+        def attempt(kind: type[Algorithm], ahead: float = 0.0, **named: Any) -> Iterator[_Step]:
+            method = kind(**named)
+            work = method.effort(dataset, policy)
+            if work is not None:
+                name = _spelled(kind, named)
+                yield _Step(name, partial(trial.attempt, name, method, work), work, ahead)
 
-        yield attempt("mondrian", Mondrian(**rule), work.cutting, **rule)
-        together = any(model.whole_table for model in trial.policy.models)
-        if together:  # a refinement looks at a few classes at a time
-            yield attempt("two-phase", TwoPhase(**rule), work.growing, **rule)
-            yield attempt("k-member", KMember(**rule), work.growing, **rule)
-        else:
-            # Clusters are not worth growing if nothing is left to refine them.
-            rebuildings, refining = self._thoroughness(work)
-            yield attempt("two-phase", TwoPhase(**rule), work.growing, refining, **rule)
-            for name in ("refining the best one", "refining the second best one"):
-                yield _Step(name, partial(trial.refine, name, rebuildings), refining)
-            # Where classes are few, luck decides, and further beginnings are worth their little work.
-            # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
-            beginnings: tuple[tuple[str, type[ClusteringAlgorithm], float, dict[str, Any]], ...] = (
-                ("k-member", KMember, work.growing, {}),
-                ("mdav", Mdav, work.averaging, {}),
-                ("mst", Mst, work.spanning, {"cut": "literal"}),
-            )
-            for name, kind, begun, own in beginnings:
-                method = kind(**rule, **own, refine=True, time_limit=ENDLESS, rebuildings=rebuildings)
-                spelled = {**rule, **own, **_refinement(rebuildings)}
-                yield attempt(name, method, begun + refining, (1 - LITTLE) * self.budget, **spelled)
+        yield from attempt(Mondrian, **rule)
+        if any(model.whole_table for model in policy.models):  # a refinement looks at a few classes at a time
+            yield from attempt(TwoPhase, **rule)
+            yield from attempt(KMember, **rule)
+            yield from self._optimal(trial, attempt)
+            yield from attempt(DependencySafe, **rule)
+            return
+        rebuildings, refinement = self._thoroughness(dataset, policy)
+        yield from attempt(BucketClustering, **rule, **_refinement(rebuildings))
+        # Clusters are not worth growing if nothing is left to refine them.
+        yield from attempt(TwoPhase, refinement, **rule)
+        further = [(KMember, {}), (Oka, {})]
+        if is_judged(dataset, policy):  # mergers decide how good a beginning is
+            for kind, _ in further:
+                yield from attempt(kind, 2 * refinement, **rule)
+            further = []
+        for name in ("refining the best one", "refining the second best one"):
+            yield _Step(name, partial(trial.refine, name, rebuildings), refinement)
+        # Where classes are few, luck decides, and further beginnings are worth their little work.
+        # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
+        for kind, own in (*further, (Mdav, {}), (Mst, {"cut": "literal"}), (LMember, {"variant": "intuitive"})):
+            yield from attempt(kind, (1 - LITTLE) * self.budget, **rule, **own, **_refinement(rebuildings))
+        yield from self._optimal(trial, attempt)
+
+    def _optimal(self, trial: _Trial, attempt: Callable[..., Iterator[_Step]]) -> Iterator[_Step]:
+        """The optimal search, where leaving records out may make it the best, or the only one with an answer."""
         if trial.policy.suppression > 0 and "mean" not in trial.published:
-            yield attempt("optimal", Optimal(check_limit=CHECKS), work.checking)
-        if together:
-            yield attempt("dependency-safe", DependencySafe(**rule), work.growing, **rule)
+            yield from attempt(Optimal, check_limit=CHECKS)
 
-    def _thoroughness(self, work: _Work) -> tuple[int, float]:
+    def _thoroughness(self, dataset: Dataset, policy: Policy) -> tuple[int, float]:
         """How often refinements rebuild for each record, and the work of one."""
-        fitting = (many for many, share in THOROUGH if 2 * work.refining(many) <= share * self.budget)
-        rebuildings = next(fitting, THOROUGH[-1][0])
-        return rebuildings, work.refining(rebuildings)
+        works = [(many, share, refining(dataset, policy, many)) for many, share in THOROUGH]
+        fitting = ((many, work) for many, share, work in works if 2 * work <= share * self.budget)
+        return next(fitting, (works[-1][0], works[-1][2]))
 
 
-def _refinement(rebuildings: int) -> dict[str, str]:
-    """A refinement as it is written on the command line."""
-    return {"refine": "true", **({"rebuildings": str(rebuildings)} if rebuildings != REBUILDINGS else {})}
-
-
-def _spelled(name: str, parameters: dict[str, Any]) -> str:
+def _spelled(kind: type[Algorithm], parameters: dict[str, Any]) -> str:
     """An algorithm as it is written on the command line."""
-    values = {key: value if isinstance(value, str) else "|".join(value) for key, value in parameters.items()}
-    return ":".join(filter(None, (name, ",".join(f"{key}={value}" for key, value in values.items()))))
+    name = kind.__module__.rpartition(".")[2].replace("_", "-")
+    return ":".join(filter(None, (name, ",".join(_written(parameters)))))
+
+
+def _written(parameters: dict[str, Any]) -> list[str]:
+    """Parameters as they are written on the command line."""
+    values = {key: "|".join(value) if isinstance(value, tuple) else str(value) for key, value in parameters.items()}
+    return [f"{key}={value.lower() if value in ('True', 'False') else value}" for key, value in values.items()]
+
+
+def _refinement(rebuildings: int) -> dict[str, Any]:
+    """The parameters of a refinement that rebuilds so many times for each record."""
+    return {"refine": True, **({} if rebuildings == REBUILDINGS else {"rebuildings": rebuildings})}
+
+
+def _stopped(name: str, recoding: Recoding, work: float) -> str:
+    """The name of an attempt with the work that was allowed, where that is what stopped its refinement."""
+    stopped = recoding.facts["refinement"].get("stopped") == "work"
+    return f"{name},work={work:g}" if stopped else name
 
 
 class _Step(NamedTuple):
-    """One attempt and its work; `ahead` is what must be left of the budget after it for it to make sense."""
+    """One attempt: what it does with so much of the budget, and tells what it spent; its work; and `ahead`, what must
+    be left of the budget after it for it to make sense."""
 
     name: str
-    take: Callable[[], None]
+    take: Callable[[float], float]
     work: float
     ahead: float = 0.0
-
-
-class _Work(NamedTuple):
-    """Million steps that each kind of attempt takes, as measured on tables of 300 to 300,000 records."""
-
-    cutting: float
-    growing: float
-    averaging: float
-    spanning: float
-    exchanging: float
-    rebuilding: float
-    checking: float
-
-    def refining(self, rebuildings: int) -> float:
-        """A refinement that rebuilds so many times for each record."""
-        return self.exchanging + self.rebuilding * rebuildings
-
-    @classmethod
-    def of(cls, dataset: Dataset, policy: Policy) -> _Work:
-        tuples = max(len(dataset.summary), 1)
-        cells = tuples * len(dataset.hierarchies) / MILLION
-        nodes = min(Lattice.of(dataset.hierarchies).size, CHECKS)
-        return cls(
-            cutting=0.02 * cells * log2(tuples + 2),
-            growing=0.5 * cells * tuples**0.3,
-            averaging=0.018 * cells * tuples / policy.least,
-            spanning=0.05 * cells * tuples,
-            exchanging=6 * cells * sqrt(policy.least),
-            rebuilding=0.55 * cells * sqrt(policy.least),
-            checking=0.05 * cells * nodes,
-        )
 
 
 class _Trial:
@@ -206,43 +205,68 @@ class _Trial:
     def __init__(self, dataset: Dataset, policy: Policy, published: tuple[str, ...], run: Run) -> None:
         self.dataset, self.policy, self.published, self.run = dataset, policy, published, run
         self.share, self.place = (0.0, 1.0), ""
+        self.judged = is_judged(dataset, policy)
         self.results: dict[str, tuple[float, Recoding]] = {}
         self.reasons: dict[str, str] = {}
         self.unrefined: list[str] = []
         self.errors: list[ShoalError] = []
 
-    def attempt(self, name: str, method: Algorithm) -> None:
-        """Tries an algorithm; what it refuses is a reason, not an end."""
+    def attempt(self, name: str, method: Algorithm, work: float, spare: float) -> float:
+        """Tries an algorithm with so much of the budget, and tells what it took; what it refuses is a reason, not an
+        end."""
         if self.results and self.run.expired:
             self.reasons[name] = TIME_IS_UP
-            return
+            return 0.0
+        if getattr(method, "refine", False):
+            work = replace(method, refine=False).effort(self.dataset, self.policy) or 0.0
+            method = replace(method, time_limit=CLOCK, work=self._allowance(spare - work, method.rebuildings))
         try:
             recoding = method.search(self.dataset, self.policy, self._watch(f"trying {name}"))
         except (InfeasibleError, ParameterError, SchemaError) as error:
             self.reasons[name] = str(error)
             self.errors.append(error)
-        else:
-            self.results[name] = self._loss(recoding), recoding
+            return work
+        refinement = recoding.facts.get("refinement")
+        if refinement is None:
             self.unrefined.append(name)
+            self.results[name] = self._loss(recoding), recoding
+            return work
+        self.results[_stopped(name, recoding, method.work)] = self._loss(recoding), recoding
+        return work + refinement["work"]
 
-    def refine(self, step: str, rebuildings: int) -> None:
-        """Refines the best attempt that is not refined yet, as its algorithm would have done."""
-        if not self.unrefined:
-            return
+    def refine(self, step: str, rebuildings: int, spare: float) -> float:
+        """Refines the best attempt that is not refined yet, as its algorithm would have done; tells what it took."""
+        name = min(self.unrefined, key=lambda name: self.results[name][0], default=None)
+        if name is None:
+            return 0.0
         if self.run.expired:
             self.reasons[step] = TIME_IS_UP
-            return
-        name = min(self.unrefined, key=lambda name: self.results[name][0])
+            return 0.0
+        loss, base = self.results[name]
+        if self.judged and self.policy.objective is None and loss > HOPELESS * self._least:
+            self.reasons[step] = f"no other attempt loses less than {HOPELESS:g} times as much as the best one"
+            return 0.0
         self.unrefined.remove(name)
-        base = self.results[name][1]
         assert base.plan is not None
         records = self.records
         owners = base.plan.owners if base.plan.by_record else base.plan.owners[records.tuples]
-        watch = self._watch(f"refining {name}")
-        owners, facts = refined(records, owners, ENDLESS, watch, rebuildings=rebuildings)
+        watch, work = self._watch(f"refining {name}"), self._allowance(spare, rebuildings)
+        owners, facts = refined(records, owners, CLOCK, watch, rebuildings=rebuildings, work=work)
+        owners, _ = merged_as_published(records, owners, watch)
         recoding = records.recoding(owners, {**base.facts, "refinement": facts})
-        spelled = ",".join((name, *(f"{key}={value}" for key, value in _refinement(rebuildings).items())))
-        self.results[spelled] = self._loss(recoding), recoding
+        spelled = ",".join((name, *_written(_refinement(rebuildings))))
+        self.results[_stopped(spelled, recoding, work)] = self._loss(recoding), recoding
+        return float(facts["work"])
+
+    @property
+    def _least(self) -> float:
+        return min(loss for loss, _ in self.results.values())
+
+    def _allowance(self, spare: float, rebuildings: int) -> float:
+        """Million steps after which a refinement stops, as they are written: what can be spared; and where sizes are
+        all that counts, as much as its work can be underestimated."""
+        least = 0.0 if self.judged else 2 * refining(self.dataset, self.policy, rebuildings)
+        return max(floor(10 * max(spare, least)) / 10, 0.1)
 
     @cached_property
     def records(self) -> Records:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
-from shoal.algorithms._eligibility import as_categories, kept_counts, wanted_variety
+from shoal.algorithms._buckets import DiverseClustering, drawable, drawn_variety, filled, owners_of, some_of_each
+from shoal.algorithms._eligibility import as_categories, kept_counts
 from shoal.algorithms._merging import join_diverse_leftovers
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
@@ -57,7 +57,7 @@ class BucketClustering(DiverseClustering):
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.buckets import Shape, draw
 
-        wanted, left = wanted_variety(records.policy), drawable(records)
+        wanted, left = drawn_variety(records), drawable(records)
         rounds, sizes = _shape(records, left, wanted, ROOM if self.refine else 0.0)
         buckets, order = filled(records, left, generator, run)
         shape = Shape(rounds, sizes, wanted, True)

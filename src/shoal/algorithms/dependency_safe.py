@@ -13,6 +13,7 @@ from typing_extensions import Doc
 from shoal.adversary.possible_worlds import posteriors
 from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors
 from shoal.algorithms._clustering import Numeric, Publish, outputs
+from shoal.algorithms._effort import growing
 from shoal.algorithms._eligibility import check_one_sensitive
 from shoal.algorithms._merging import join_leftovers, merged, merged_as_published
 from shoal.algorithms._partition import without_cells
@@ -90,6 +91,9 @@ class DependencySafe(Algorithm):
     publish: Publish = ()
 
     examples: ClassVar[Examples] = ({}, {"layout": "CG"}, {"form": "two-table"})
+
+    def effort(self, dataset: Dataset, policy: Policy) -> float | None:
+        return growing(dataset) if self.form == "generalized" else None
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         run.check()

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
-from shoal.algorithms._eligibility import as_categories, wanted_variety
+from shoal.algorithms._buckets import DiverseClustering, drawable, drawn_variety, filled, owners_of, some_of_each
+from shoal.algorithms._eligibility import as_categories
 from shoal.algorithms._merging import join_diverse_leftovers, join_leftovers
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
@@ -53,7 +53,7 @@ class LMember(DiverseClustering):
     examples: ClassVar[Examples] = ({}, {"variant": "intuitive"})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        wanted, left = wanted_variety(records.policy), drawable(records)
+        wanted, left = drawn_variety(records), drawable(records)
         buckets, order = filled(records, left, generator, run)
         if self.variant == "extended":
             _gather(records, buckets, wanted, run)

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.algorithms import _squares
 from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, outputs
+from shoal.algorithms._effort import cells
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records, portions
 from shoal.core.dataset import Dataset
@@ -53,6 +54,9 @@ class Mdav(ClusteringAlgorithm):
     """
 
     numeric: Numeric = "mean"
+
+    def beginning(self, dataset: Dataset, policy: Policy) -> float:
+        return 0.018 * cells(dataset) * len(dataset.summary) / policy.least
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         published = outputs(dataset, self.numeric, self.publish)

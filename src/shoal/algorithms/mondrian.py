@@ -12,10 +12,11 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Numeric, Publish, Rebuildings, Refine, TimeLimit, outputs
+from shoal.algorithms._clustering import Numeric, Publish, Rebuildings, Refine, TimeLimit, Work, outputs
+from shoal.algorithms._effort import cutting, refining
 from shoal.algorithms._merging import infeasible_as_one_class
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import REBUILDINGS, refined
+from shoal.algorithms._refinement import ENDLESS, REBUILDINGS, refined
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
@@ -76,6 +77,7 @@ class Mondrian(Algorithm):
     ] = 0.0
     time_limit: TimeLimit = 600.0
     rebuildings: Rebuildings = REBUILDINGS
+    work: Work = ENDLESS
 
     @property
     def by_record(self) -> bool:
@@ -84,6 +86,10 @@ class Mondrian(Algorithm):
     @property
     def seed_protects(self) -> bool:
         return self.uncut > 0
+
+    def effort(self, dataset: Dataset, policy: Policy) -> float:
+        refined_effort = refining(dataset, policy, self.rebuildings) if self.refine else 0.0
+        return cutting(dataset, policy) + refined_effort
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
@@ -106,7 +112,9 @@ class Mondrian(Algorithm):
             records = Records.of(dataset, policy, chosen)
             owners = classes[records.tuples] if self.strict else classes
             watch = run.part(between=(0.1, 1.0))
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch, rebuildings=self.rebuildings)
+            owners, facts["refinement"] = refined(
+                records, owners, self.time_limit, watch, rebuildings=self.rebuildings, work=self.work
+            )
             return records.recoding(owners, facts)
         return Recoding.of_partition(summary, classes, chosen, facts=facts)
 

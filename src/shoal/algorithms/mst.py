@@ -9,10 +9,13 @@ import numpy as np
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric
+from shoal.algorithms._effort import cells
 from shoal.algorithms._records import BUCKET, Records, in_slices, portions
 from shoal.core.costs import level_costs
+from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.policy import Policy
 from shoal.core.run import Run
 
 
@@ -51,6 +54,9 @@ class Mst(ClusteringAlgorithm):
     ] = "balanced"
 
     by_union: ClassVar[bool] = True
+
+    def beginning(self, dataset: Dataset, policy: Policy) -> float:
+        return 0.05 * cells(dataset) * len(dataset.summary)
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.spanning import cut, cut_evenly

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts.model import Levels, Model
+from shoal.core.contracts.model import SLACK, Levels, Model
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Schema
@@ -49,6 +49,11 @@ class SensitiveModel(Model):
     def variety(self) -> int:
         # A least size that is not asked for as such follows from different values.
         return self.least if self.floor == 1 else 1
+
+    def variety_among(self, histogram: Histogram) -> int:
+        """How many different values every class has at least that satisfies it, knowing how frequent each is in the
+        whole table."""
+        return self.variety
 
     kernel: ClassVar[str | None] = None
     """The kernel's kind of level, where it takes nothing but the shares of values in the whole table."""
@@ -140,6 +145,17 @@ def _measure(kind: str | None, histogram: Histogram) -> Measure | None:
     from shoal.kernels import levels
 
     return None if kind is None else levels.Measure(getattr(levels, kind), histogram.priors)
+
+
+def fewest(shares: NDArray[np.float64], whole: float) -> int:
+    """How many of some shares add up to so much at least, the greatest first; all where that is not enough.
+
+    Example:
+        >>> fewest(np.array([0.2, 0.5, 0.3]), 0.7), fewest(np.array([0.2, 0.5, 0.3]), 0.1)
+        (2, 1)
+    """
+    sums = np.cumsum(np.sort(shares)[::-1])
+    return min(int(np.searchsorted(sums, whole - SLACK)) + 1, len(sums))
 
 
 def plain(histogram: Histogram) -> bool:

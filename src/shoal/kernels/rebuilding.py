@@ -12,7 +12,7 @@ import numpy as np
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.index import join
-from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift
+from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift, tally_for
 
 POOLED = 4
 """Clusters that are dissolved together at most; six save a hundredth more in half as much time again."""
@@ -213,7 +213,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
 
 
 @kernel
-def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, counts):
+def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, tally):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""
     used = block.used[0]
@@ -231,9 +231,9 @@ def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, gua
         if before != after:
             shift(row, after, state)
     guarded = True
-    if len(guard.values):
+    if guard.kinds:
         for cluster in range(drafts):
-            guarded &= keeps(np.int64(draft.names[cluster]), np.int64(-1), np.int64(-1), state, guard, counts)
+            guarded &= keeps(np.int64(draft.names[cluster]), np.int64(-1), np.int64(-1), state, guard, tally)
     if not guarded:
         for entry in range(pooled):
             if state.owners[draft.pool[entry]] != draft.owners[entry]:
@@ -265,7 +265,7 @@ def rebuild(times, block, state, costs, least, guard, flag):
         np.empty(room, np.int64), np.empty((wide, width), np.int32), np.empty((wide, width), np.int32),
         np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
     )  # fmt: skip
-    around, counts = np.empty(POOLED, np.int64), np.zeros(guard.kinds, np.int64)
+    around, tally = np.empty(POOLED, np.int64), tally_for(guard)
     saved = 0
     for _ in range(times):
         if flag[0]:
@@ -292,5 +292,5 @@ def rebuild(times, block, state, costs, least, guard, flag):
             continue
         drafts, added = _place(clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total)
         if total + added <= limit:
-            saved += _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, counts)
+            saved += _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, tally)
     return saved

@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
+from shoal.kernels.levels import fill
 
 
 class Clusters(NamedTuple):
@@ -16,7 +17,9 @@ class Clusters(NamedTuple):
     - `owners`: the cluster of each record; `heads`, `following`, `previous`: each cluster's records as a linked list;
     - `sizes`, `extremes` (two least and two greatest codes in each attribute), `paid` (the loss): of each cluster;
     - `changed`: the round in which a cluster changed last; `stirred`: the last such round of the clusters that hold
-      records of a tuple; `looked`: the round in which a record was last looked at.
+      records of a tuple; `looked`: the round in which a record was last looked at;
+    - `values`: the sensitive value of each record; `counts`: how many records of each value a cluster has. Both are
+      empty where nothing is guarded, and `counts` where there are too many values: then records are counted.
     """
 
     points: Any
@@ -33,6 +36,8 @@ class Clusters(NamedTuple):
     changed: Any
     stirred: Any
     looked: Any
+    values: Any
+    counts: Any
 
 
 class Proposals(NamedTuple):
@@ -46,13 +51,30 @@ class Proposals(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What every cluster must keep: so many `distinct` sensitive values, and `frequency` times as many records as the
-    most frequent value has. `values` has the value of each record, each below `kinds`; nothing is guarded without."""
+    """What every cluster must keep: so many `distinct` sensitive values, `frequency` times as many records as the most
+    frequent value has, and by each of the first `measured` of the `measures` a level of at least the bound, where
+    `signs` is 1, or of at most the bound, where it is -1. Values are below `kinds`; nothing is guarded without."""
 
-    values: Any
     kinds: Any
     distinct: Any
     frequency: Any
+    measured: Any
+    measures: Any
+    bounds: Any
+    signs: Any
+
+
+class Tally(NamedTuple):
+    """Room to count the values of a cluster in: how often each occurs, all zero between two counts, and the same as a
+    histogram of one class with its level."""
+
+    counts: Any
+    values: Any
+    numbers: Any
+    starts: Any
+    sizes: Any
+    ordered: Any
+    levels: Any
 
 
 MOST = np.iinfo(np.int32).max
@@ -75,6 +97,8 @@ def link(state):
             if state.heads[owner] >= 0:
                 state.previous[state.heads[owner]] = row
             state.heads[owner] = row
+            if len(state.counts):
+                state.counts[owner, state.values[row]] += 1
 
 
 @kernel
@@ -136,15 +160,17 @@ def _without(cluster, point, state, low, high):
 
 
 @kernel
-def _swap(row, home, target, best, highest, state, costs, low, high, guard, counts):
-    """The record of a cluster that saves most when it comes back for one that goes there, -1 for none, and what that
-    saves: more than `best`, less than `highest`. `low` and `high` are the ends of the home without the record."""
+def _swap(row, home, target, best, highest, state, costs, low, high, guard, tally):
+    """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves:
+    more than `best`, less than `highest`; and how many records were looked at. `low` and `high` are the ends of the home
+    without the record."""
     points, tuples, ends = state.points, state.tuples, state.extremes
     both, size, others = state.paid[home] + state.paid[target], state.sizes[home], state.sizes[target]
-    going, chosen = tuples[row], -1
+    going, chosen, looks = tuples[row], -1, 0
     partner = state.heads[target]
     while partner >= 0:
         coming = tuples[partner]
+        looks += 1
         if coming != going:
             here, limit = 0.0, (both - best) / size
             for attribute in range(len(low)):
@@ -164,59 +190,108 @@ def _swap(row, home, target, best, highest, state, costs, low, high, guard, coun
                         break
                 gain = both - here * size - there * others
                 better = best + LEAST_GAIN < gain < highest
-                if better and _may(row, partner, target, state, guard, counts):
-                    best, chosen = gain, partner
+                if better:
+                    looks += size + others
+                    if _may(row, partner, target, state, guard, tally):
+                        best, chosen = gain, partner
         # In a cluster without loss all records are equal.
         partner = state.following[partner] if state.paid[target] > 0.0 else -1
-    return chosen, best
+    return chosen, best, looks
 
 
 @kernel
-def keeps(cluster, leaving, coming, state, guard, counts):
-    """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none. `counts` is all
-    zero, before and after."""
-    size, distinct, most = 0, 0, 0
+def tally_for(guard):
+    """Room to count the values of one cluster at a time."""
+    kinds = guard.kinds
+    return Tally(
+        np.zeros(kinds, np.int64), np.empty(kinds, np.int32), np.empty(kinds, np.int64), np.zeros(2, np.int64),
+        np.zeros(1, np.int64), np.empty(kinds, np.int64), np.zeros(1),
+    )  # fmt: skip
+
+
+@kernel
+def keeps(cluster, leaving, coming, state, guard, tally):
+    """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
+    if len(state.counts):
+        distinct = _read_counts(cluster, leaving, coming, state, tally)
+    else:
+        distinct = _count(cluster, leaving, coming, state, guard, tally)
+    size, most = 0, 0
+    for entry in range(distinct):
+        size += tally.numbers[entry]
+        most = max(most, tally.numbers[entry])
+    if distinct < guard.distinct or size / most < guard.frequency:
+        return False
+    tally.starts[1], tally.sizes[0] = distinct, size
+    for place in range(guard.measured):
+        tally.levels[0] = 0.0
+        fill(
+            tally.starts, tally.values, tally.numbers, tally.sizes, guard.measures[place], tally.ordered, tally.levels
+        )
+        if guard.signs[place] * (tally.levels[0] - guard.bounds[place]) < 0:
+            return False
+    return True
+
+
+@kernel
+def _read_counts(cluster, leaving, coming, state, tally):
+    """Writes the values of a cluster and how often they occur, in ascending order; returns how many there are."""
+    distinct = 0
+    gone = state.values[leaving] if leaving >= 0 else -1
+    come = state.values[coming] if coming >= 0 else -1
+    for value in range(state.counts.shape[1]):
+        number = state.counts[cluster, value] - (value == gone) + (value == come)
+        if number > 0:
+            tally.values[distinct], tally.numbers[distinct] = value, number
+            distinct += 1
+    return distinct
+
+
+@kernel
+def _count(cluster, leaving, coming, state, guard, tally):
+    """The same where the records have to be counted."""
+    values, counts = tally.values, tally.counts
+    distinct = 0
     if coming >= 0:
-        counts[guard.values[coming]] = 1
-        size, distinct, most = 1, 1, 1
+        values[0] = state.values[coming]
+        counts[values[0]] = distinct = 1
     row = state.heads[cluster]
     while row >= 0:
         if row != leaving:
-            value = guard.values[row]
+            value = state.values[row]
             counts[value] += 1
-            size += 1
-            distinct += counts[value] == 1
-            if counts[value] > most:
-                most = counts[value]
+            if counts[value] == 1:
+                values[distinct] = value
+                distinct += 1
         row = state.following[row]
-    row = state.heads[cluster]
-    while row >= 0:
-        counts[guard.values[row]] = 0
-        row = state.following[row]
-    if coming >= 0:
-        counts[guard.values[coming]] = 0
-    return distinct >= guard.distinct and size / most >= guard.frequency
+    if guard.measured > 0:  # no other bound depends on the order
+        values[:distinct].sort()
+    for entry in range(distinct):
+        tally.numbers[entry] = counts[values[entry]]
+        counts[values[entry]] = 0
+    return distinct
 
 
 @kernel
-def _may(row, partner, target, state, guard, counts):
+def _may(row, partner, target, state, guard, tally):
     """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
-    if len(guard.values) == 0 or (partner >= 0 and guard.values[row] == guard.values[partner]):
+    if guard.kinds == 0 or (partner >= 0 and state.values[row] == state.values[partner]):
         return True
     # One type for all numbers: every other mixture of types would be compiled on its own.
     row, partner, home, target = np.int64(row), np.int64(partner), np.int64(state.owners[row]), np.int64(target)
-    return keeps(home, row, partner, state, guard, counts) and keeps(target, partner, row, state, guard, counts)
+    return keeps(home, row, partner, state, guard, tally) and keeps(target, partner, row, state, guard, tally)
 
 
 @kernel
 def propose(begin, end, state, proposals, costs, least, guard, flag):
     """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple, so that both
-    clusters keep what is guarded.
+    clusters keep what is guarded; returns how many records were looked at.
 
     Pairs of clusters that have not changed since the record was last looked at are passed over.
     """
     ceiling, gains, targets, partners = proposals
-    counts = np.zeros(guard.kinds, np.int64)
+    tally = tally_for(guard)
+    looks = 0
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
@@ -245,6 +320,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                 if target < 0 or stamps[target] == row:
                     continue
                 stamps[target] = row
+                looks += 1
                 if not fresh and state.changed[target] <= state.looked[row]:
                     continue
                 both = state.paid[home] + state.paid[target]
@@ -262,8 +338,10 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                         if there > limit:
                             break
                     gain = both - shrunk * (size - 1) - there * (others + 1)
-                    if best + LEAST_GAIN < gain < ceiling[row] and _may(row, nobody, target, state, guard, counts):
-                        best, targets[row], partners[row] = gain, target, -1
+                    if best + LEAST_GAIN < gain < ceiling[row]:
+                        looks += size + others
+                        if _may(row, nobody, target, state, guard, tally):
+                            best, targets[row], partners[row] = gain, target, -1
                 there, limit = 0.0, (both - best - shrunk * size) / others
                 for attribute in range(dimensions):
                     if there > limit or limit <= 0:
@@ -274,10 +352,14 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                     )
                 if there > limit or limit <= 0:
                     continue  # Whichever record came back, the target would cost too much.
-                partner, gain = _swap(row, home, target, best, ceiling[row], state, costs, low, high, guard, counts)
+                partner, gain, looked = _swap(
+                    row, home, target, best, ceiling[row], state, costs, low, high, guard, tally
+                )
+                looks += looked
                 if partner >= 0:
                     best, targets[row], partners[row] = gain, target, partner
         gains[row] = best
+    return looks
 
 
 @kernel
@@ -290,6 +372,9 @@ def shift(row, target, state):
         state.heads[state.owners[row]] = after
     if after >= 0:
         state.previous[after] = before
+    if len(state.counts):
+        state.counts[state.owners[row], state.values[row]] -= 1
+        state.counts[target, state.values[row]] += 1
     state.following[row], state.previous[row] = state.heads[target], -1
     if state.heads[target] >= 0:
         state.previous[state.heads[target]] = row

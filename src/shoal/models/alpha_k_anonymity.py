@@ -67,6 +67,9 @@ class AlphaKAnonymity(ChosenValuesModel):
     def floor(self) -> int:
         return self.k
 
+    def variety_among(self, histogram: Histogram) -> int:
+        return fewest(np.where(self.chosen(histogram), self.alpha, 1.0), 1.0)
+
     def levels_of(self, histogram: Histogram) -> Levels:
         return histogram.greatest(np.where(self.chosen(histogram)[histogram.values], histogram.shares, 0.0))
 

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
 from shoal.core.contracts.model import SLACK, UNBOUNDED, Levels
-from shoal.core.sensitive import SensitiveModel
+from shoal.core.sensitive import SensitiveModel, fewest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,9 @@ class BetaLikeness(SensitiveModel):
     how: ClassVar[str] = "the greatest relative gain of a sensitive value's share in a class over the whole table"
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = ({"beta": 0.9}, {"beta": 0.9, "enhanced": True, "column": "disease"})
+
+    def variety_among(self, histogram: Histogram) -> int:
+        return fewest((1 + self.beta) * histogram.priors, 1.0)
 
     def levels_of(self, histogram: Histogram) -> Levels:
         priors = histogram.priors[histogram.values]

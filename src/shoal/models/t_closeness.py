@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import SensitiveModel
+from shoal.core.sensitive import SensitiveModel, fewest
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ class TCloseness(SensitiveModel):
     how: ClassVar[str] = "the greatest distance of the sensitive values of a class from those of the whole table"
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = ({"t": 0.3}, {"t": 0.3, "distance": "hierarchical", "column": "disease"})
+
+    def variety_among(self, histogram: Histogram) -> int:
+        # A class is as far from the table as the share of the values that it lacks, or farther.
+        return fewest(histogram.distribution, 1 - self.t) if self.distance == "equal" else 1
 
     @property
     def claim(self) -> str:

@@ -12,6 +12,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 from typing_extensions import Doc
 
+from shoal.algorithms._effort import cells, judging
 from shoal.algorithms.full_domain._branch_and_bound import Branching
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._local_search import Climbing
@@ -105,6 +106,11 @@ class Optimal(Algorithm):
     anytime_above: Annotated[
         int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
     ] = 1_000_000
+
+    def effort(self, dataset: Dataset, policy: Policy) -> float:
+        nodes = Lattice.of(dataset.hierarchies).size
+        checked = nodes if self.check_limit is None else min(nodes, self.check_limit)
+        return checked * (0.05 * cells(dataset) + judging(dataset, policy))
 
     @property
     def seed_protects(self) -> bool:

@@ -59,6 +59,12 @@ class Algorithm(Parametrized, ABC):
         where that says nothing about whose record is whose."""
         return None
 
+    def effort(self, dataset: Dataset, policy: Policy) -> float | None:
+        """Million steps that the search takes, about a second of one processor core each, as far as the shape of the
+        table and the models tell; None where it does not suit the policy, or does not say. The default tries it only
+        where it can afford it."""
+        return None
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""
