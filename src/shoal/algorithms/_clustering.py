@@ -50,7 +50,9 @@ Rebuildings = Annotated[
 Work = Annotated[
     float,
     Gt(0),
-    Doc("million steps after which the refinement stops, about a second of one processor core each; the same everywhere"),
+    Doc(
+        "million steps after which the refinement stops, about a second of one processor core each; the same everywhere"
+    ),
 ]
 
 

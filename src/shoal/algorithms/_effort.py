@@ -44,7 +44,8 @@ def cutting(dataset: Dataset, policy: Policy) -> float:
 
 def growing(dataset: Dataset, things: int | None = None) -> float:
     """Clusters that grow by the cheapest of so many things, distinct tuples unless it is said."""
-    return 0.5 * cells(dataset) * (len(dataset.summary) if things is None else things) ** 0.3
+    count = float(len(dataset.summary) if things is None else things)
+    return float(0.5 * cells(dataset) * count**0.3)
 
 
 def merging(dataset: Dataset, policy: Policy) -> float:

@@ -49,7 +49,7 @@ FEW_KINDS = 64
 MEASURES = 2
 """Levels beside the number and the frequency of values that proposals are held against."""
 
-LOOK = 0.4e-7
+LOOK = 0.35e-7
 """Million steps that one look at a record of another cluster takes."""
 
 ENDLESS = 1e9
@@ -142,16 +142,16 @@ def _guard(records: Records) -> tuple[Any, bool]:
 
 def _writeable(measure: Any) -> Any:
     """The same measure with arrays as kernels are compiled for them."""
-    arrays = {name: np.require(getattr(measure, name), requirements=["C", "W"]) for name in ("priors", "nodes", "masses")}
+    arrays = {
+        name: np.require(getattr(measure, name), requirements=["C", "W"]) for name in ("priors", "nodes", "masses")
+    }
     return measure._replace(number=float(measure.number), **arrays)
 
 
 class _ClusterSearch:
     """The clusters as they stand, and the proposals of the current round."""
 
-    def __init__(
-        self, records: Records, owners: Codes, neighbours: int, run: Run, allowed: float = ENDLESS
-    ) -> None:
+    def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run, allowed: float = ENDLESS) -> None:
         from shoal.kernels import refinement, threads
 
         self.kernel, self.watch, self.threads = refinement, run, threads.count()
@@ -170,7 +170,7 @@ class _ClusterSearch:
             extremes=np.empty((clusters, 4, dimensions), np.int32), paid=np.zeros(clusters),
             changed=np.zeros(clusters, np.int64), stirred=np.zeros(tuples, np.int64),
             looked=np.full(len(owners), -1, np.int64), values=values,
-            counts=np.zeros((clusters if kinds <= FEW_KINDS else 0, kinds), np.int32),
+            counts=np.zeros((clusters if 0 < kinds <= FEW_KINDS else 0, kinds), np.int32),
         )  # fmt: skip
         refinement.link(self.state)
         refinement.measure_all(self.state, records.costs)
@@ -183,7 +183,7 @@ class _ClusterSearch:
     @property
     def worked(self) -> bool:
         """Whether the work that is allowed is done."""
-        return self.work >= self.allowed
+        return bool(self.work >= self.allowed)
 
     @property
     def over(self) -> bool:
@@ -293,7 +293,12 @@ class _ClusterSearch:
         state.looked[:] = self.rounds - 1
         state.looked[chosen] = -1
         changed, homes = state.changed.copy(), state.owners[chosen]
-        done = self.kernel.carry_out(chosen, self.proposals, state, costs, self.rounds)
+        if self.guards_all and self.guard.kinds:
+            done = self.kernel.carry_out_guarded(
+                chosen, self.proposals, state, costs, self.least, self.guard, self.rounds
+            )
+        else:
+            done = self.kernel.carry_out(chosen, self.proposals, state, costs, self.rounds)
         chosen, homes = chosen[done], homes[done]
         if self.records.judged and not self.guards_all:
             self.work += judging(self.records.dataset, self.records.policy)

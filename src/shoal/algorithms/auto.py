@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Numeric, Publish, outputs
+from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, Publish, outputs
 from shoal.algorithms._effort import is_judged, refining
 from shoal.algorithms._merging import merged_as_published
 from shoal.algorithms._records import Records
@@ -141,16 +141,16 @@ class Auto(Algorithm):
         yield from attempt(BucketClustering, **rule, **_refinement(rebuildings))
         # Clusters are not worth growing if nothing is left to refine them.
         yield from attempt(TwoPhase, refinement, **rule)
-        further = [(KMember, {}), (Oka, {})]
-        if is_judged(dataset, policy):  # mergers decide how good a beginning is
-            for kind, _ in further:
-                yield from attempt(kind, 2 * refinement, **rule)
-            further = []
+        judged = is_judged(dataset, policy)
+        if judged:  # mergers decide how good a beginning is
+            yield from attempt(KMember, 2 * refinement, **rule)
+            yield from attempt(Oka, 2 * refinement, **rule)
         for name in ("refining the best one", "refining the second best one"):
             yield _Step(name, partial(trial.refine, name, rebuildings), refinement)
         # Where classes are few, luck decides, and further beginnings are worth their little work.
         # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
-        for kind, own in (*further, (Mdav, {}), (Mst, {"cut": "literal"}), (LMember, {"variant": "intuitive"})):
+        again: tuple[type[Algorithm], dict[str, str]] = (LMember, {"variant": "intuitive"}) if judged else (KMember, {})
+        for kind, own in (again, (Mdav, {}), (Mst, {"cut": "literal"})):
             yield from attempt(kind, (1 - LITTLE) * self.budget, **rule, **own, **_refinement(rebuildings))
         yield from self._optimal(trial, attempt)
 
@@ -185,7 +185,7 @@ def _refinement(rebuildings: int) -> dict[str, Any]:
 
 def _stopped(name: str, recoding: Recoding, work: float) -> str:
     """The name of an attempt with the work that was allowed, where that is what stopped its refinement."""
-    stopped = recoding.facts["refinement"].get("stopped") == "work"
+    stopped = recoding.facts.get("refinement", {}).get("stopped") == "work"
     return f"{name},work={work:g}" if stopped else name
 
 
@@ -217,22 +217,22 @@ class _Trial:
         if self.results and self.run.expired:
             self.reasons[name] = TIME_IS_UP
             return 0.0
-        if getattr(method, "refine", False):
+        allowed = 0.0
+        if isinstance(method, ClusteringAlgorithm) and method.refine:
             work = replace(method, refine=False).effort(self.dataset, self.policy) or 0.0
-            method = replace(method, time_limit=CLOCK, work=self._allowance(spare - work, method.rebuildings))
+            allowed = self._allowance(spare - work, method.rebuildings)
+            method = replace(method, time_limit=CLOCK, work=allowed)
         try:
             recoding = method.search(self.dataset, self.policy, self._watch(f"trying {name}"))
         except (InfeasibleError, ParameterError, SchemaError) as error:
             self.reasons[name] = str(error)
             self.errors.append(error)
             return work
-        refinement = recoding.facts.get("refinement")
-        if refinement is None:
+        if not allowed:
             self.unrefined.append(name)
-            self.results[name] = self._loss(recoding), recoding
-            return work
-        self.results[_stopped(name, recoding, method.work)] = self._loss(recoding), recoding
-        return work + refinement["work"]
+        name = _stopped(name, recoding, allowed)
+        self.results[name] = self._loss(recoding), recoding
+        return work + float(recoding.facts.get("refinement", {}).get("work", 0.0))
 
     def refine(self, step: str, rebuildings: int, spare: float) -> float:
         """Refines the best attempt that is not refined yet, as its algorithm would have done; tells what it took."""
@@ -266,7 +266,7 @@ class _Trial:
         """Million steps after which a refinement stops, as they are written: what can be spared; and where sizes are
         all that counts, as much as its work can be underestimated."""
         least = 0.0 if self.judged else 2 * refining(self.dataset, self.policy, rebuildings)
-        return max(floor(10 * max(spare, least)) / 10, 0.1)
+        return max(floor(100 * max(spare, least)) / 100, 0.01)
 
     @cached_property
     def records(self) -> Records:

@@ -246,7 +246,13 @@ def _deviations(recoding: Recoding) -> Iterator[str]:
             f"The table is so large that it was clustered in {facts['blocks']} separate blocks, which approximates the "
             "algorithm. The policy holds exactly."
         )
-    if facts.get("refinement", {}).get("finished") is False:
+    stopped = facts.get("refinement", {}).get("stopped")
+    if stopped == "work":
+        yield (
+            "The refinement stopped at its limit of work. To lose a little less, raise "
+            f"{'the budget of auto' if 'chosen' in facts else 'work'}."
+        )
+    elif stopped == "time":
         yield (
             "The time limit stopped the refinement, so another run may give a different release. To let it finish, "
             "raise time_limit or lower rebuildings."

@@ -79,6 +79,9 @@ class Tally(NamedTuple):
 
 MOST = np.iinfo(np.int32).max
 
+CLUSTER_LOOKS = 4
+"""A look at a cluster takes as long as one at so many of its records."""
+
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
@@ -161,9 +164,9 @@ def _without(cluster, point, state, low, high):
 
 @kernel
 def _swap(row, home, target, best, highest, state, costs, low, high, guard, tally):
-    """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves:
-    more than `best`, less than `highest`; and how many records were looked at. `low` and `high` are the ends of the home
-    without the record."""
+    """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves,
+    more than `best` and less than `highest`; and how many records were looked at. `low` and `high` are the ends of the
+    home without the record."""
     points, tuples, ends = state.points, state.tuples, state.extremes
     both, size, others = state.paid[home] + state.paid[target], state.sizes[home], state.sizes[target]
     going, chosen, looks = tuples[row], -1, 0
@@ -225,9 +228,7 @@ def keeps(cluster, leaving, coming, state, guard, tally):
     tally.starts[1], tally.sizes[0] = distinct, size
     for place in range(guard.measured):
         tally.levels[0] = 0.0
-        fill(
-            tally.starts, tally.values, tally.numbers, tally.sizes, guard.measures[place], tally.ordered, tally.levels
-        )
+        fill(tally.starts, tally.values, tally.numbers, tally.sizes, guard.measures[place], tally.ordered, tally.levels)
         if guard.signs[place] * (tally.levels[0] - guard.bounds[place]) < 0:
             return False
     return True
@@ -320,7 +321,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                 if target < 0 or stamps[target] == row:
                     continue
                 stamps[target] = row
-                looks += 1
+                looks += CLUSTER_LOOKS
                 if not fresh and state.changed[target] <= state.looked[row]:
                     continue
                 both = state.paid[home] + state.paid[target]
@@ -404,4 +405,33 @@ def carry_out(chosen, proposals, state, costs, now):
             exchange(row, proposals.partners[row], target, state, costs)
             state.changed[home], state.changed[target] = now, now
             done[place] = True
+    return done
+
+
+@kernel
+def carry_out_guarded(chosen, proposals, state, costs, least, guard, now):
+    """Carries out proposals in the given order, also where a cluster changed since they were made, if they still save
+    something and keep what is guarded; returns which were."""
+    done = np.zeros(len(chosen), np.bool_)
+    homes, tally = state.owners[chosen], tally_for(guard)
+    nobody = np.int64(-1)
+    for place in range(len(chosen)):
+        row = chosen[place]
+        home, target, partner = np.int64(homes[place]), np.int64(proposals.targets[row]), proposals.partners[row]
+        if state.owners[row] != home or (partner >= 0 and state.owners[partner] != target):
+            continue
+        if partner < 0 and state.sizes[home] <= least:
+            continue
+        fresh = state.changed[home] < now and state.changed[target] < now
+        limit = state.paid[home] + state.paid[target] - LEAST_GAIN
+        exchange(row, partner, target, state, costs)
+        if not fresh and (
+            state.paid[home] + state.paid[target] > limit
+            or not keeps(home, nobody, nobody, state, guard, tally)
+            or not keeps(target, nobody, nobody, state, guard, tally)
+        ):
+            exchange(row, partner, home, state, costs)
+            continue
+        state.changed[home], state.changed[target] = now, now
+        done[place] = True
     return done

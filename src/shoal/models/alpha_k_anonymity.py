@@ -12,7 +12,7 @@ from typing_extensions import Doc
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.model import Levels
 from shoal.core.finding import Finding
-from shoal.core.sensitive import ChosenValuesModel
+from shoal.core.sensitive import ChosenValuesModel, fewest
 
 
 @dataclass(frozen=True, kw_only=True)
