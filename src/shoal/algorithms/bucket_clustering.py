@@ -23,7 +23,8 @@ every cluster has just as many records as it must have, none can move. On Adult 
 @dataclass(frozen=True, kw_only=True)
 class BucketClustering(DiverseClustering):
     """Grows clusters in rounds: a round takes l records of different sensitive values, each the one that adds least
-    loss, so that no value makes up more than 1/l of a cluster. l is what the policy's models ask for.
+    loss, so that no value makes up more than 1/l of a cluster. l is what the policy's models ask for, also where they
+    do not name it: a class that is t-close to the table has as many values as hold a share of 1 - t of the table.
 
     A value that must be drawn now, lest its records find no place later, goes first (Hall's condition), so that every
     record is placed. A cluster that needs more than l records takes several rounds; the few records that are left join

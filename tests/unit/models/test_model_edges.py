@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -172,3 +173,30 @@ def test_searches_that_judge_classes_apart_refuse_inference(algorithm: str) -> N
     with pytest.raises(ParameterError, match="cannot be asked about sets"):
         shoal.ask(data, notion="inference-l", bound=2)
     assert shoal.ask(data, notion="inference-l", attributes=["age"], question=2).answer == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "least"),
+    [
+        (shoal.TCloseness(t=0.3), 2),
+        (shoal.TCloseness(t=0.1), 3),
+        (shoal.TCloseness(t=0.0), 4),
+        (shoal.TCloseness(t=0.2, distance="ordered"), 1),
+        (shoal.models.BetaLikeness(beta=0.5), 2),
+        (shoal.models.BetaLikeness(beta=2.0, enhanced=True), 1),
+        (shoal.models.AlphaKAnonymity(alpha=0.4, k=2), 3),
+        (shoal.models.AlphaKAnonymity(alpha=0.4, k=2, values=("a",)), 1),
+        (shoal.EntropyLDiversity(l=2.5), 3),
+    ],
+)
+def test_no_class_has_fewer_values_than_follow_from_the_table(model: Any, least: int) -> None:
+    """Held against every class that can be made of the records."""
+    table = polars.DataFrame({"place": ["x"] * 11, "illness": list("aaaaabbbccd")})
+    data = shoal.read(table, quasi=["place"], sensitive=["illness"])
+    (values,) = data.listing(0)
+    assert model.variety_among(data.summary.sensitive[0]) == least
+    ranks = np.array([np.sum(values[:row] == value) for row, value in enumerate(values)])
+    for some in itertools.product(range(6), range(4), range(3), range(2)):
+        owners = np.where(ranks < np.array(some)[values], 0, 1).astype(np.int32)
+        if sum(some) and model.holds(data.partitioned(owners, 2, seed=0))[0]:
+            assert np.count_nonzero(some) >= least
