@@ -50,7 +50,7 @@ def growing(dataset: Dataset, things: int | None = None) -> float:
 
 def merging(dataset: Dataset, policy: Policy) -> float:
     """Clusters that merge until they keep what their sizes do not say."""
-    return growing(dataset) + VERDICTS * judging(dataset, policy) if is_judged(dataset, policy) else 0.0
+    return growing(dataset) / 2 + VERDICTS * judging(dataset, policy) if is_judged(dataset, policy) else 0.0
 
 
 def refining(dataset: Dataset, policy: Policy, rebuildings: int) -> float:

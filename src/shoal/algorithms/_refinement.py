@@ -111,7 +111,7 @@ def _guard(records: Records) -> tuple[Any, bool]:
     levels that are compiled; and whether that is all that the policy asks for. Other models are asked when a round is
     over, which takes far more rounds."""
     from shoal.kernels import levels
-    from shoal.kernels.refinement import Guard
+    from shoal.kernels.guarding import Guard
 
     histograms = records.dataset.summary.sensitive
     bounds = {levels.DISTINCT: 0.0, levels.FREQUENCY: 0.0}
@@ -214,7 +214,11 @@ class _ClusterSearch:
             loss = float(paid.sum())
             clusters = np.flatnonzero(state.sizes)
             saved += sum(self._rebuilt(phase, clusters, *self._blocks(phase, clusters)))
-            self.work += TIMES * rebuilding(len(self.records) * state.points.shape[1] / MILLION, self.least)
+            self.work += (
+                (2 if self.guard.kinds else 1)
+                * TIMES
+                * rebuilding(len(self.records) * state.points.shape[1] / MILLION, self.least)
+            )
             phase += 1
             self.watch.report(begin + (end - begin) * phase / phases, "rebuilding clusters")
             if loss - float(paid.sum()) <= WORTHWHILE * loss:

@@ -16,7 +16,7 @@ from shoal.algorithms._effort import is_judged, refining
 from shoal.algorithms._merging import merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
-from shoal.algorithms.bucket_clustering import BucketClustering
+from shoal.algorithms.bucket_clustering import ROOM, BucketClustering
 from shoal.algorithms.dependency_safe import DependencySafe
 from shoal.algorithms.full_domain.optimal import Optimal
 from shoal.algorithms.k_member import KMember
@@ -55,15 +55,15 @@ ANOTHER = "choose another objective, or name an algorithm"
 class Auto(Algorithm):
     """Tries several algorithms as far as a budget of work goes, and takes the release that loses least.
 
-    Each candidate says whether it suits the policy, and its work. First comes `mondrian`; then `bucket-clustering` with
-    refinement, where the models ask for different sensitive values in every class, as the l-diversities and t-closeness
-    do; then `two-phase`, and `k-member` and `oka` too where a model looks at more than the size of a class. Of those
-    that are not refined yet the best one is, then the second best, unless it loses far too much. On tables so small
-    that all this takes a tenth of the budget, further beginnings are refined. The larger the table, the less a
-    refinement rebuilds. Where records may be left out `optimal` is tried too, which follows the hierarchies. Where a
-    model judges all classes together nothing is refined, and `dependency-safe` is tried too. All publish values by the
-    same rule. What is compared is the policy's objective, and without one the loss metric LM, which these algorithms
-    minimize. Of equal losses the one that was tried first wins.
+    Each candidate says whether it suits the policy, and its work. First comes `mondrian`; then `bucket-clustering`,
+    where the models ask for different sensitive values in every class, as the l-diversities and t-closeness do; then
+    `two-phase`, and `k-member` and `oka` too where a model looks at more than the size of a class. The best of these
+    is refined, then the second best, unless it loses far too much. On tables so small that all this takes a tenth of
+    the budget, further beginnings are refined. The larger the table, the less a refinement rebuilds. Where records may
+    be left out `optimal` is tried too, which follows the hierarchies. Where a model judges all classes together nothing
+    is refined, and `dependency-safe` is tried too. All publish values by the same rule. What is compared is the
+    policy's objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
+    that was tried first wins.
 
     The budget is counted in steps, never in seconds: the same seed gives the same release on a fast and on a slow
     machine. What an attempt takes follows from the number of distinct tuples, the columns, k and the models before
@@ -112,7 +112,7 @@ class Auto(Algorithm):
             done += step.work
             # What later steps do not need.
             spare = self.budget - spent - (whole - done)
-            if number > 1 and step.work > self.budget - spent:
+            if trial.judged and number > 1 and step.work > self.budget - spent:
                 trial.reasons[step.name] = "the steps before it took more of the budget than they were thought to"
                 continue
             spent += step.take(spare)
@@ -138,10 +138,10 @@ class Auto(Algorithm):
             yield from attempt(DependencySafe, **rule)
             return
         rebuildings, refinement = self._thoroughness(dataset, policy)
-        yield from attempt(BucketClustering, **rule, **_refinement(rebuildings))
-        # Clusters are not worth growing if nothing is left to refine them.
-        yield from attempt(TwoPhase, refinement, **rule)
         judged = is_judged(dataset, policy)
+        yield from attempt(BucketClustering, **rule, room=ROOM)
+        # Other clusters are not worth growing if nothing is left to refine them.
+        yield from attempt(TwoPhase, refinement, **rule)
         if judged:  # mergers decide how good a beginning is
             yield from attempt(KMember, 2 * refinement, **rule)
             yield from attempt(Oka, 2 * refinement, **rule)

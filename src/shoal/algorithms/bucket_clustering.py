@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Lt
+from typing_extensions import Doc
 
 from shoal.algorithms._buckets import DiverseClustering, drawable, drawn_variety, filled, owners_of, some_of_each
 from shoal.algorithms._eligibility import as_categories, kept_counts
@@ -16,8 +18,7 @@ from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
 ROOM = 0.1
-"""Of the clusters that are possible, the share that is not made when records are moved and swapped afterwards: where
-every cluster has just as many records as it must have, none can move. On Adult the refined loss falls by 7 %."""
+"""The room for a refinement. On Adult the refined loss falls by 7 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +54,27 @@ class BucketClustering(DiverseClustering):
         (2.0, 3)
     """
 
-    examples: ClassVar[Examples] = ({}, {"refine": True})
+    room: Annotated[
+        float | None,
+        Ge(0),
+        Lt(1),
+        Doc(
+            "share of the possible clusters that is not made, so that records can move where only the number of values "
+            "counts; 0.1 with `refine`, else none"
+        ),
+    ] = None
+
+    examples: ClassVar[Examples] = ({}, {"refine": True}, {"room": 0.2})
+
+    @property
+    def _room(self) -> float:
+        return self.room if self.room is not None else ROOM if self.refine else 0.0
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.buckets import Shape, draw
 
         wanted, left = drawn_variety(records), drawable(records)
-        rounds, sizes = _shape(records, left, wanted, ROOM if self.refine else 0.0)
+        rounds, sizes = _shape(records, left, wanted, self._room)
         buckets, order = filled(records, left, generator, run)
         shape = Shape(rounds, sizes, wanted, True)
         for _, end in portions(len(rounds), run, "drawing clusters"):

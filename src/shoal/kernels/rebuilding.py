@@ -11,8 +11,9 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
+from shoal.kernels.guarding import keeps, tally_for
 from shoal.kernels.index import join
-from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift, tally_for
+from shoal.kernels.refinement import LEAST_GAIN, measure, shift
 
 POOLED = 4
 """Clusters that are dissolved together at most; six save a hundredth more in half as much time again."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
-from shoal.kernels.levels import fill
+from shoal.kernels.guarding import keeps, tally_for
 
 
 class Clusters(NamedTuple):
@@ -50,37 +50,10 @@ class Proposals(NamedTuple):
     partners: Any
 
 
-class Guard(NamedTuple):
-    """What every cluster must keep: so many `distinct` sensitive values, `frequency` times as many records as the most
-    frequent value has, and by each of the first `measured` of the `measures` a level of at least the bound, where
-    `signs` is 1, or of at most the bound, where it is -1. Values are below `kinds`; nothing is guarded without."""
-
-    kinds: Any
-    distinct: Any
-    frequency: Any
-    measured: Any
-    measures: Any
-    bounds: Any
-    signs: Any
-
-
-class Tally(NamedTuple):
-    """Room to count the values of a cluster in: how often each occurs, all zero between two counts, and the same as a
-    histogram of one class with its level."""
-
-    counts: Any
-    values: Any
-    numbers: Any
-    starts: Any
-    sizes: Any
-    ordered: Any
-    levels: Any
-
-
 MOST = np.iinfo(np.int32).max
 
-CLUSTER_LOOKS = 4
-"""A look at a cluster takes as long as one at so many of its records."""
+CLUSTER_LOOKS, VERDICT_LOOKS = 4, 16
+"""A look at a cluster takes as long as one at so many of its records, and so does a verdict, beside counting."""
 
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
@@ -194,83 +167,12 @@ def _swap(row, home, target, best, highest, state, costs, low, high, guard, tall
                 gain = both - here * size - there * others
                 better = best + LEAST_GAIN < gain < highest
                 if better:
-                    looks += size + others
+                    looks += VERDICT_LOOKS + size + others
                     if _may(row, partner, target, state, guard, tally):
                         best, chosen = gain, partner
         # In a cluster without loss all records are equal.
         partner = state.following[partner] if state.paid[target] > 0.0 else -1
     return chosen, best, looks
-
-
-@kernel
-def tally_for(guard):
-    """Room to count the values of one cluster at a time."""
-    kinds = guard.kinds
-    return Tally(
-        np.zeros(kinds, np.int64), np.empty(kinds, np.int32), np.empty(kinds, np.int64), np.zeros(2, np.int64),
-        np.zeros(1, np.int64), np.empty(kinds, np.int64), np.zeros(1),
-    )  # fmt: skip
-
-
-@kernel
-def keeps(cluster, leaving, coming, state, guard, tally):
-    """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
-    if len(state.counts):
-        distinct = _read_counts(cluster, leaving, coming, state, tally)
-    else:
-        distinct = _count(cluster, leaving, coming, state, guard, tally)
-    size, most = 0, 0
-    for entry in range(distinct):
-        size += tally.numbers[entry]
-        most = max(most, tally.numbers[entry])
-    if distinct < guard.distinct or size / most < guard.frequency:
-        return False
-    tally.starts[1], tally.sizes[0] = distinct, size
-    for place in range(guard.measured):
-        tally.levels[0] = 0.0
-        fill(tally.starts, tally.values, tally.numbers, tally.sizes, guard.measures[place], tally.ordered, tally.levels)
-        if guard.signs[place] * (tally.levels[0] - guard.bounds[place]) < 0:
-            return False
-    return True
-
-
-@kernel
-def _read_counts(cluster, leaving, coming, state, tally):
-    """Writes the values of a cluster and how often they occur, in ascending order; returns how many there are."""
-    distinct = 0
-    gone = state.values[leaving] if leaving >= 0 else -1
-    come = state.values[coming] if coming >= 0 else -1
-    for value in range(state.counts.shape[1]):
-        number = state.counts[cluster, value] - (value == gone) + (value == come)
-        if number > 0:
-            tally.values[distinct], tally.numbers[distinct] = value, number
-            distinct += 1
-    return distinct
-
-
-@kernel
-def _count(cluster, leaving, coming, state, guard, tally):
-    """The same where the records have to be counted."""
-    values, counts = tally.values, tally.counts
-    distinct = 0
-    if coming >= 0:
-        values[0] = state.values[coming]
-        counts[values[0]] = distinct = 1
-    row = state.heads[cluster]
-    while row >= 0:
-        if row != leaving:
-            value = state.values[row]
-            counts[value] += 1
-            if counts[value] == 1:
-                values[distinct] = value
-                distinct += 1
-        row = state.following[row]
-    if guard.measured > 0:  # no other bound depends on the order
-        values[:distinct].sort()
-    for entry in range(distinct):
-        tally.numbers[entry] = counts[values[entry]]
-        counts[values[entry]] = 0
-    return distinct
 
 
 @kernel
@@ -340,7 +242,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                             break
                     gain = both - shrunk * (size - 1) - there * (others + 1)
                     if best + LEAST_GAIN < gain < ceiling[row]:
-                        looks += size + others
+                        looks += VERDICT_LOOKS + size + others
                         if _may(row, nobody, target, state, guard, tally):
                             best, targets[row], partners[row] = gain, target, -1
                 there, limit = 0.0, (both - best - shrunk * size) / others

@@ -237,13 +237,13 @@ def diverse() -> shoal.Dataset:
 
 
 def test_frequent_values_are_drawn_apart(diverse: shoal.Dataset) -> None:
-    """What loses 0.186 was not tried, and what was tried lost 0.70 in two minutes."""
+    """What loses 0.19 was not tried, and what was tried lost 0.70 in two minutes."""
     told = facts(diverse, shoal.FrequencyLDiversity(l=5), seed=1)
-    assert told["chosen"] == "bucket-clustering:numeric=interval,refine=true"
-    assert told["losses"][told["chosen"]] < 0.19
+    bucket = "bucket-clustering:numeric=interval,room=0.1"
+    assert told["losses"][told["chosen"]] <= told["losses"][f"{bucket},refine=true"] < 0.19
     assert told["refinement"]["work"] < 1
-    assert set(told["losses"]) >= {"mondrian:numeric=interval", "two-phase:numeric=interval"}
-    assert "times as much as the best one" in told["reasons"]["refining the best one"]
+    assert told["losses"]["mondrian:numeric=interval"] > 0.7
+    assert "times as much as the best one" in told["reasons"]["refining the second best one"]
 
 
 def test_a_refinement_stops_where_its_part_of_the_budget_ends(adult: shoal.Dataset) -> None:
@@ -252,7 +252,7 @@ def test_a_refinement_stops_where_its_part_of_the_budget_ends(adult: shoal.Datas
     release = shoal.anonymize(adult, *models, algorithm=Auto(budget=0.05), seed=1)
     told = release.recoding.facts  # type: ignore[union-attr]
     (stopped,) = (name for name in told["losses"] if "work=" in name)
-    assert stopped == "bucket-clustering:numeric=interval,refine=true,rebuildings=8,work=0.02"
+    assert stopped.startswith("bucket-clustering:numeric=interval,room=0.1,refine=true,rebuildings=8,work=")
     assert told["refinement"]["stopped"] == "work" and told["chosen"] == stopped
     assert any("stopped at its limit of work" in note for note in release.notes)
     alone = shoal.anonymize(adult, *models, algorithm=stopped, seed=1)
