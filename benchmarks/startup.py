@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from benchmarks.local_recoding import NINE
 
 ALGORITHMS = ("mondrian", "k-member:refine=true")
 RECORDED = ("auto", "mondrian", "mondrian:refine=true", "k-member:refine=true", "optimal")
+DIVERSE = ["--sensitive", "occupation", "--model", "frequency-l-diversity:l=3", "--model", "t-closeness:t=0.3"]
+"""What `auto` is also recorded with, since it then tries other algorithms."""
 COMMANDS = (["--version"], ["--help"])
 WARM = 3
 
@@ -68,13 +71,13 @@ def table(folder: Path) -> Path:
     return path
 
 
-def anonymizing(source: Path, algorithm: str, folder: Path) -> list[str]:
+def anonymizing(source: Path, algorithm: str, folder: Path, quasi: Sequence[str] = NINE) -> list[str]:
     import shoal
 
     hierarchies = str(shoal.samples.hierarchies("adult"))
     return [
-        "anonymize", str(source), "--quasi", ",".join(NINE), "--hierarchies", hierarchies, "--k", "5", "--seed", "1",
-        "--algorithm", algorithm, "-o", str(folder / "release.csv"),
+        "anonymize", str(source), "--quasi", ",".join(quasi), "--hierarchies", hierarchies, "--k", "5", "--seed", "1",
+        "--algorithm", algorithm, "-o", str(folder / "release.csv"), "--overwrite",
     ]  # fmt: skip
 
 
@@ -129,16 +132,19 @@ def record() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = table(folder)
-        for algorithm in RECORDED:
+        runs = [(algorithm, anonymizing(source, algorithm, folder)) for algorithm in RECORDED]
+        quasi = [name for name in NINE if name != "occupation"]
+        runs.append(("auto", [*anonymizing(source, "auto", folder, quasi), *DIVERSE]))
+        for algorithm, arguments in runs:
             listed = folder / "kernels.json"
             subprocess.run(
-                [sys.executable, "-c", RECORDING, str(listed), *anonymizing(source, algorithm, folder)],
+                [sys.executable, "-c", RECORDING, str(listed), *arguments],
                 stdout=subprocess.DEVNULL, check=True,
                 env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm)},
             )  # fmt: skip
             for kernel, types in json.loads(listed.read_text()):
                 entry = kept.setdefault(f"{kernel} {types}", [kernel, types, []])
-                entry[2].append(algorithm)
+                entry[2] = list(dict.fromkeys((*entry[2], algorithm)))
     rows = ",\n".join(json.dumps(entry) for entry in kept.values())
     ahead.RECORDED.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
 

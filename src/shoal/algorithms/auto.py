@@ -45,6 +45,8 @@ THOROUGH = ((REBUILDINGS, 0.1), (8, 1.0), (2, 2.0))
 budget. With eight a release loses some 2 % more than with all, in two thirds of the time."""
 LITTLE = 0.1
 """Of the budget, what may be spent when a further beginning ends."""
+FURTHER = ("third ", "fourth ", "fifth ")
+"""What is refined too on tables on which that takes little of the budget, where mergers decide."""
 HOPELESS = 1.8
 """Times the least loss so far at which a refinement does not make up for it; of those measured none did."""
 TIME_IS_UP = "the time was up"
@@ -138,20 +140,21 @@ class Auto(Algorithm):
             yield from attempt(DependencySafe, **rule)
             return
         rebuildings, refinement = self._thoroughness(dataset, policy)
-        judged = is_judged(dataset, policy)
+        judged, little = is_judged(dataset, policy), (1 - LITTLE) * self.budget
         yield from attempt(BucketClustering, **rule, room=ROOM)
         # Other clusters are not worth growing if nothing is left to refine them.
         yield from attempt(TwoPhase, refinement, **rule)
         if judged:  # mergers decide how good a beginning is
             yield from attempt(KMember, 2 * refinement, **rule)
             yield from attempt(Oka, 2 * refinement, **rule)
-        for name in ("refining the best one", "refining the second best one"):
-            yield _Step(name, partial(trial.refine, name, rebuildings), refinement)
+        for place, ahead in (("", 0.0), ("second ", 0.0), *((place, little) for place in FURTHER if judged)):
+            name = f"refining the {place}best one"
+            yield _Step(name, partial(trial.refine, name, rebuildings), refinement, ahead)
         # Where classes are few, luck decides, and further beginnings are worth their little work.
         # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
         again: tuple[type[Algorithm], dict[str, str]] = (LMember, {"variant": "intuitive"}) if judged else (KMember, {})
         for kind, own in (again, (Mdav, {}), (Mst, {"cut": "literal"})):
-            yield from attempt(kind, (1 - LITTLE) * self.budget, **rule, **own, **_refinement(rebuildings))
+            yield from attempt(kind, little, **rule, **own, **_refinement(rebuildings))
         yield from self._optimal(trial, attempt)
 
     def _optimal(self, trial: _Trial, attempt: Callable[..., Iterator[_Step]]) -> Iterator[_Step]:
