@@ -64,8 +64,8 @@ def encode_column(
     kind, form = request.kinds.get(name), request.formats.get(name)
     encoded = encode(name, column, kind, source.missing, form)
     numbers = encoded.values.numbers
-    numeric = kind is form is None and encoded.values.kind is Kind.NUMERIC and numbers is not None
-    if not numeric or name not in request.possible_codes or not are_codes(name, numbers, records):
+    open_kind = kind is form is None and encoded.values.kind is Kind.NUMERIC and name in request.possible_codes
+    if not open_kind or numbers is None or not are_codes(name, numbers, records):
         return encoded
     coded = encode(name, column, Kind.CATEGORICAL, source.missing)
     return replace(coded, values=replace(coded.values, codes=True))
