@@ -13,6 +13,8 @@ from shoal.tradeoff.sweep_result import Definition, Place, Point
 
 PANELS = 2
 """Panels beside one another, a curve's other parameter each."""
+TICKS = 10
+"""Values of the parameter that are named at most below the curve."""
 
 
 @shown_offline
@@ -46,7 +48,7 @@ def curves(balance: Balance, path: Path | None = None, runs: str = "seeds") -> A
     ends = balance.axis.values
     pad = (ends[-1] - ends[0]) * 0.03 or 0.5
     scale = {"domain": [ends[0] - pad, ends[-1] + pad], "nice": False}
-    ticks = {"tickMinStep": 1 if axis in ("k", "l") else 0, "grid": False}
+    ticks = {"grid": False, **({"values": ends[:: -(-len(ends) // TICKS)]} if axis in ("k", "l") else {})}
     across = library.X(f"{axis}:Q", title=AXES[axis], scale=scale, axis=ticks)
     up = library.Y(
         "share:Q", title="share (% of all)", scale={"domain": [0, 1]}, axis={"format": "%", "gridColor": "#eeeeee"}
