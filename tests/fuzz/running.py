@@ -103,7 +103,7 @@ class _Trial:
             options = cases.job(case, source, self.given, self.target, self.ledger)
             path.write_text(tomli_w.dumps(options), encoding="utf-8")
             inputs = _hashes(self.given)
-            state = self._commanded("anonymize", "--job", path, *(["--json"] if case.number % 2 else []))
+            state = self._commanded("anonymize", "--job", path, "--overwrite", *(["--json"] if case.number % 2 else []))
         else:
             trees = cases.hierarchies(case, self.given)
             inputs = _hashes(self.given)
