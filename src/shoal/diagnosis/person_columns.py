@@ -60,7 +60,7 @@ def keys_by_values(looks: Mapping[str, JudgedColumn], rows: Sequence[int] | np.n
     codes = {name: look.codes[rows] for name, look in looks.items() if look.distinct > 1}
     keys = {}
     for name, look in looks.items():
-        if look.naming or not may_be_person(name, look.values, look.distinct, look.present):
+        if look.naming or not may_be_person(look.values, look.distinct, look.present):
             continue
         others = {other: codes[other] for other in codes if other != name}
         personal = [code for other, code in others.items() if looks[other].personal]

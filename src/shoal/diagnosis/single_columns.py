@@ -160,7 +160,7 @@ def are_codes(values: Values) -> bool:
     return coded and not are_dates(values) and (values.kind is not Kind.NUMERIC or _whole(values))
 
 
-def may_be_person(name: str, values: Values, distinct: int, present: int) -> bool:
+def may_be_person(values: Values, distinct: int, present: int) -> bool:
     """Whether a column may be one by whose values the records of a person are known, which what it determines tells."""
     return FEWEST <= distinct < ALMOST_UNIQUE * present and are_codes(values)
 
