@@ -35,7 +35,7 @@ def test_no_promise_is_broken(first: int) -> None:
 
 def test_every_algorithm_has_its_turn() -> None:
     wanted = {name for name, _ in algorithms()}
-    assert {step.algorithm[0] for number in range(100) for step in drawn(number).steps or (drawn(number),)} == wanted
+    assert {step.algorithm[0] for number in range(CASES) for step in drawn(number).steps or (drawn(number),)} == wanted
 
 
 def test_everything_that_is_drawn_has_its_turn() -> None:

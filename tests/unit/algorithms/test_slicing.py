@@ -41,7 +41,7 @@ def read(table: pl.DataFrame = TABLE, **more: Any) -> shoal.Dataset:
         ("age+sex|zip|disease+sex", ParameterError, "overlap in 'sex'"),
         ("age+disease|sex+zip+disease", ParameterError, "'disease' stands in 2 of them; overlapping-slicing"),
         ("age+age|sex+zip|disease", ParameterError, "names it once"),
-        ("age+sex|zip|name|disease", ParameterError, "'name' is an identifier"),
+        ("age+sex|zip|name|disease", ParameterError, "'name' is not published as it is"),
         ("age+sex|zap|disease", SchemaError, "no column named 'zap'"),
         ("hours+age+sex|zip+hours|disease", ParameterError, "overlap in 'hours'"),
     ],
