@@ -17,7 +17,7 @@ from shoal.core.contracts.table import EngineTable
 from shoal.core.grouping import Counts
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind, Missing, Schema, refused, with_roles
+from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
 from shoal.engines.common.dictionaries import MISSING
 from shoal.engines.common.encoding import Encoded, encode
 from shoal.engines.common.program_files import check_installed
@@ -50,6 +50,8 @@ class CommonEngine(Engine):
     ) -> tuple[EngineTable, Schema]:
         request = source.complete(description)
         names = with_roles(source.names, request.roles)
+        plain = [name for name in source.names if request.roles[name] is Role.PLAIN]
+        source = source.with_missing_codes(plain)
         table, columns = self._encode(source, names, request, run or Run(), checkpoint)
         return table, request.schema(source.names, columns)
 

@@ -7,8 +7,9 @@ read may hold cells, so none of it is passed on.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.forks import check_polars
+from shoal.engines.common.column_types import is_number, is_text
+from shoal.engines.common.missing_codes import MissingCodes, by_letters, by_ranges, spelled
 from shoal.engines.common.program_files import VariableLabels
 from shoal.engines.common.unpacking import Unpacked, check_archive
 from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
@@ -125,49 +128,111 @@ def statistics(path: Path, form: str) -> tuple[tuple[str, ...], list[pa.ChunkedA
         more["catalog_file"] = str(catalog)
     if form == "sav":  # which then says which codes count as missing
         more["user_missing"] = True
-    read = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
+    reader = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
+
+    def read(**given: Any) -> Any:
+        return getattr(pyreadstat, reader)(str(path), **given)
+
     with _unreadable(path, form, Exception):  # it raises whatever its parts do
-        table, about = getattr(pyreadstat, read)(str(path), output_format="polars", **more)
-        absent = about.missing_ranges
-        columns = {
-            name: _plainest(_without(_column(table[name].to_arrow()), absent.get(name, ()))) for name in table.columns
-        }
+        table, about = read(output_format="polars", **more)
+        columns = {name: _column(table[name].to_arrow()) for name in table.columns}
+        moments = [name for name in about.missing_ranges if pa.types.is_temporal(columns[name].type)]
+        if moments:  # whose ranges are in units of SPSS
+            bare = read(output_format="polars", usecols=moments)[0]
+            columns |= {name: _column(bare[name].to_arrow()) for name in moments}
+        columns = {name: _plainest(column) for name, column in columns.items()}
+        codes = _missing_codes(form, columns, about, read)
     kept: dict[str, VariableLabels] = {}
     for name, column in columns.items():
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if is_text(column.type):
             columns[name] = pc.if_else(pc.equal(column, ""), None, column)
-        labels, title = about.variable_value_labels.get(name), about.column_names_to_labels.get(name)
-        codes: dict[str, Any] = {}
-        if labels is not None:
-            columns[name] = _with_labels(path, name, columns[name], labels)
-            if pa.types.is_dictionary(columns[name].type):
-                codes = {str(label).strip(): code for code, label in labels.items() if isinstance(code, (int, float))}
-        kept[name] = VariableLabels(title or None, codes, absent.get(name, ()))
+        labels = about.variable_value_labels.get(name, {})
+        numbers = codes.get(name)
+        texts = _texts(path, name, columns[name] if numbers is None else numbers.column, labels, numbers)
+        ranges = () if pa.types.is_temporal(column.type) else about.missing_ranges.get(name, ())
+        known = VariableLabels(about.column_names_to_labels.get(name) or None, missing=ranges, numbers=numbers)
+        if texts is not None:
+            columns[name] = _with_texts(columns[name] if numbers is None else numbers.column, texts)
+            coded = is_number(column.type)
+            codes_of_texts = _codes_of(texts, labels, numbers) if coded else {}
+            known = replace(known, codes=codes_of_texts, missing=ranges if coded else (), numbers=None)
+        elif numbers is not None:
+            columns[name] = _plainest(numbers.hide(numbers.column))
+            known = replace(known, numbers=replace(numbers, kind=columns[name].type))
+        kept[name] = known
     return tuple(columns), list(columns.values()), kept
 
 
-def _without(column: pa.ChunkedArray, ranges: Sequence[Mapping[str, Any]]) -> pa.ChunkedArray:
-    """A column without the values that its program counts as missing."""
-    for each in ranges:
-        inside = pc.and_(pc.greater_equal(column, each["lo"]), pc.less_equal(column, each["hi"]))
-        column = pc.if_else(inside, None, column)
-    return column
+def _missing_codes(
+    form: str, columns: Mapping[str, pa.ChunkedArray], about: Any, read: Callable[..., Any]
+) -> dict[str, MissingCodes]:
+    """The columns of numbers in which codes occur that count as missing. Stata's letters are asked for in columns that
+    lack values."""
+    names = [name for name, column in columns.items() if is_number(column.type)]
+    coded: dict[str, tuple[pa.ChunkedArray, dict[Any, Any]]] = {}
+    if form == "sav":
+        coded = {
+            name: (columns[name], by_ranges(columns[name], about.missing_ranges[name]))
+            for name in names
+            if name in about.missing_ranges
+        }
+    elif form == "dta":
+        lacking = [name for name in names if columns[name].null_count]
+        if lacking:
+            cells, lettered = read(output_format="dict", user_missing=True, usecols=lacking)
+            coded = {name: by_letters(columns[name], cells[name]) for name in lettered.missing_user_values}
+    return {
+        name: MissingCodes(
+            column, codes, _labels_of(codes.values(), about.variable_value_labels.get(name, {})), column.type
+        )
+        for name, (column, codes) in coded.items()
+        if codes
+    }
 
 
-def _with_labels(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, str]) -> pa.ChunkedArray:
+def _labels_of(codes: Collection[Any], labels: Mapping[Any, str]) -> dict[Any, str]:
+    return {code: str(labels[code]).strip() for code in codes if code in labels}
+
+
+def _texts(
+    path: Path, name: str, column: pa.ChunkedArray, labels: Mapping[Any, str], numbers: MissingCodes | None
+) -> dict[Any, str] | None:
+    """What each value of a column is called, where every one has a label of its own; else None. A code that counts as
+    missing goes by itself where it has no label."""
+    codes = {} if numbers is None else numbers.codes
+    occurring = [value for value in pc.unique(column).to_pylist() if value is not None]
+    if not occurring:
+        return {} if labels else None
+    texts = {value: str(labels[value]).strip() for value in occurring if value not in codes and value in labels}
+    lacking = len(occurring) - len(codes) - len(texts)
+    if lacking or not _labels_of([codes.get(value, value) for value in occurring], labels):
+        apart = False
+    else:
+        for number, code in codes.items():
+            text = str(labels.get(code, "")).strip() or spelled(code)
+            texts[number] = f"{text} ({spelled(code)})" if text in texts.values() else text
+        apart = len(set(texts.values())) == len(occurring)
+    if not apart and texts:
+        tell(
+            f"{path.name}: column {quoted(name)} keeps its codes, because its labels do not tell all of its "
+            f"{len(occurring):,} distinct values apart"
+        )
+    return texts if apart else None
+
+
+def _codes_of(texts: Mapping[Any, str], labels: Mapping[Any, str], numbers: MissingCodes | None) -> dict[str, Any]:
+    """The code of each text, also of labels that do not occur."""
+    codes = {} if numbers is None else numbers.codes
+    known = {str(label).strip(): code for code, label in labels.items()}
+    known |= {text: codes.get(value, value) for value, text in texts.items()}
+    return known
+
+
+def _with_texts(column: pa.ChunkedArray, texts: Mapping[Any, str]) -> pa.ChunkedArray:
     encoded = column.combine_chunks().dictionary_encode()
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-    occurring = encoded.dictionary.to_pylist()
-    lacking = sum(value not in labels for value in occurring)
-    texts = [str(labels.get(value, "")).strip() for value in occurring]
-    if lacking or len(set(texts)) < len(texts):
-        if lacking < len(occurring):
-            tell(
-                f"{path.name}: column {quoted(name)} keeps its codes, because its labels do not tell all of its "
-                f"{len(occurring):,} distinct values apart"
-            )
-        return column
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))])
+    named = pa.array([texts[value] for value in encoded.dictionary.to_pylist()], pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, named)])
 
 
 def lines(path: Path, file: Unpacked) -> Columns:
@@ -193,9 +258,10 @@ def _plainest(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = pc.if_else(pc.is_nan(column), None, column)
     try:
         plain = column.cast(plainer)
+        same = pc.all(pc.equal(plain.cast(column.type), column)).as_py()  # a cast drops times of day
     except pa.ArrowInvalid:
         return column
-    return plain if pc.all(pc.equal(plain.cast(column.type), column)).as_py() else column  # a cast drops times of day
+    return plain if same else column
 
 
 def _listing(names: Sequence[str]) -> str:

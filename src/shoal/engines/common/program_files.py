@@ -8,14 +8,16 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.engines.common.missing_codes import Code, MissingCodes, inside
 from shoal.errors import MissingExtraError, OutputError, quoted
 
 WRITTEN = {"xlsx": (".xlsx",), "sav": (".sav", ".zsav"), "dta": (".dta",)}
@@ -40,12 +42,18 @@ _DATED = re.compile(rb"(<timestamp>)\x11.{17}(</timestamp>)", re.DOTALL)
 
 @dataclass(frozen=True)
 class VariableLabels:
-    """What a file of a statistics program says of a column: its title, the code that stands for each text, and which
-    codes count as missing."""
+    """What a file of a statistics program says of a column: its title, the code that stands for each text, which codes
+    count as missing, and those of them that occur among its numbers."""
 
     title: str | None = None
-    codes: Mapping[str, float | int] = field(default_factory=dict)
+    codes: Mapping[str, Code] = field(default_factory=dict)
     missing: Sequence[Any] = ()
+    numbers: MissingCodes | None = None
+
+    def without_missing(self) -> VariableLabels:
+        """The same for another program, to which a code is a value like any other."""
+        numeric = {text: code for text, code in self.codes.items() if not isinstance(code, str)}
+        return VariableLabels(self.title, numeric)
 
 
 def check_installed(form: str) -> None:
@@ -64,8 +72,13 @@ def check_installed(form: str) -> None:
 def write_file(path: Path, form: str, table: pa.Table, labels: Mapping[str, VariableLabels]) -> None:
     """Writes a table of plain values; `labels` are those of the file that it came from."""
     check_installed(form)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        table = table.set_column(table.column_names.index(name), name, _storable(column))
+    for place, name in enumerate(table.column_names):
+        numbers = labels[name].numbers if name in labels else None
+        column = _storable(table[name])
+        if numbers is not None and column.type != numbers.column.type:  # a text cannot be a code
+            column = _storable(numbers.hide(table[name]))
+            labels = {**labels, name: replace(labels[name], numbers=None)}
+        table = table.set_column(place, name, column)
     if form == "xlsx":
         _write_sheet(path, table)
     else:
@@ -147,24 +160,40 @@ def _write_variables(path: Path, form: str, table: pa.Table, labels: Mapping[str
             f"{path.name}: {PROGRAMS[form]} takes no variable named {', '.join(map(quoted, odd[:5]))}; rename "
             f"{'them' if len(odd) > 1 else 'it'}, or write .csv, .parquet or .xlsx"
         )
-    shown: dict[str, dict[int | float, str]] = {}
+    shown: dict[str, dict[Code, str]] = {}
+    missing: dict[str, list[Any]] = {}
+    lettered: dict[str, list[Any]] = {}
     for place, name in enumerate(table.column_names):
-        known = labels.get(name)
-        if known is not None and known.codes and pa.types.is_string(table[name].type):
-            codes, shown[name] = _coded(table[name], known)
-            table = table.set_column(place, name, codes)
-    missing = {
-        name: list(known.missing)
-        for name, known in labels.items()
-        if name in table.column_names and known.missing and not pa.types.is_string(table[name].type)
-    }
+        known, column = labels.get(name, VariableLabels()), table[name]
+        cells: list[Any] | None = None
+        if known.codes and pa.types.is_string(column.type):
+            cells, shown[name] = _coded(column, known)
+        elif known.numbers is not None:
+            cells = known.numbers.spell_out(column)
+            occurring = set(cells)
+            shown[name] = {code: text for code, text in known.numbers.labels.items() if code in occurring}
+        letters = sorted({cell for cell in cells or () if isinstance(cell, str)})
+        if letters:
+            missing[name], lettered[name] = letters, cells or []
+        elif cells is not None:
+            whole = all(cell is None or isinstance(cell, int) for cell in cells)
+            column = pa.chunked_array([pa.array(cells, pa.int64() if whole else pa.float64())])
+            table = table.set_column(place, name, column)
+        if known.missing and _marks_no_other(column, known):
+            missing[name] = list(known.missing)
     given: dict[str, Any] = {
         "column_labels": {name: labels[name].title if name in labels else None for name in table.column_names},
         "variable_value_labels": shown,
     }
-    given |= {"version": 14} if form == "dta" else {"missing_ranges": missing, "compress": path.suffix == ".zsav"}
+    if form == "dta":
+        given |= {"version": 14, "missing_user_values": missing}
+    else:
+        given |= {"missing_ranges": missing, "compress": path.suffix == ".zsav"}
     try:
-        getattr(pyreadstat, f"write_{form}")(polars.from_arrow(table), str(path), **given)
+        frame: Any = polars.from_arrow(table)
+        for name, cells in lettered.items():
+            frame = frame.with_columns(polars.Series(name, cells, dtype=polars.Object))
+        getattr(pyreadstat, f"write_{form}")(frame, str(path), **given)
     except OSError:
         raise
     except Exception as error:  # it raises whatever its parts do, with cells in the text
@@ -172,20 +201,40 @@ def _write_variables(path: Path, form: str, table: pa.Table, labels: Mapping[str
     _forget_time(path, form)
 
 
-def _coded(column: pa.ChunkedArray, known: VariableLabels) -> tuple[pa.ChunkedArray, dict[int | float, str]]:
-    """A column of texts as codes with labels: those of the file that it came from, new ones above them for what is
+def _marks_no_other(column: pa.ChunkedArray, known: VariableLabels) -> bool:
+    """Whether only codes that counted as missing before do so in a published column."""
+    if pa.types.is_string(column.type) or isinstance(known.missing[0]["lo"], str):
+        return pa.types.is_string(column.type) and isinstance(known.missing[0]["lo"], str)
+    if known.numbers is not None:
+        return True
+    column = column.cast(pa.float64())
+    before = pa.array([float(code) for code in known.codes.values() if not isinstance(code, str)], pa.float64())
+    new = column.filter(pc.invert(pc.is_in(column, before)))
+    return pc.any(inside(new, known.missing)).as_py() is not True
+
+
+def _coded(column: pa.ChunkedArray, known: VariableLabels) -> tuple[list[Any], dict[Code, str]]:
+    """A column of texts as codes with labels: those of the file that it came from, new ones beside them for what is
     published in the place of several. Only texts that are published have a label: the others may be of people who were
     left out."""
     texts = sorted(text for text in pc.unique(column).to_pylist() if text is not None)
-    free = math.floor(max(known.codes.values(), default=0)) + 1
-    new = [text for text in texts if text not in known.codes]
-    codes = {text: known.codes[text] for text in texts if text in known.codes}
-    codes |= {text: free + place for place, text in enumerate(new)}
-    whole = all(float(code).is_integer() for code in codes.values())
-    kind = pa.int64() if whole else pa.float64()
-    spelled = {text: int(code) if whole else float(code) for text, code in codes.items()}
-    values = [None if text is None else spelled[text] for text in column.to_pylist()]
-    return pa.chunked_array([pa.array(values, kind)]), {code: text for text, code in spelled.items()}
+    free = _free_codes(known)
+    codes = {text: known.codes[text] if text in known.codes else next(free) for text in texts}
+    numbers = [code for code in codes.values() if not isinstance(code, str)]
+    if all(float(code).is_integer() for code in numbers):
+        codes = {text: code if isinstance(code, str) else int(code) for text, code in codes.items()}
+    cells = [None if text is None else codes[text] for text in column.to_pylist()]
+    return cells, {code: text for text, code in codes.items()}
+
+
+def _free_codes(known: VariableLabels) -> Iterator[int]:
+    """Whole numbers above all codes and all that counts as missing; below them where that has no end above."""
+    ends = [code for code in known.codes.values() if not isinstance(code, str)]
+    ends += [end for each in known.missing for end in (each["lo"], each["hi"])]
+    finite = [end for end in ends if abs(end) < EXACT] or [0]
+    if max(ends, default=0) < EXACT:
+        return count(math.floor(max(finite)) + 1)
+    return count(math.ceil(min(finite)) - 1, -1)
 
 
 def _forget_time(path: Path, form: str) -> None:

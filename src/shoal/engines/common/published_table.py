@@ -61,7 +61,8 @@ class MemoryPublished:
         if name not in self._texts:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.names)
-            self._texts[name] = coded_texts(name, self.table[name], self.kinds.get(name))
+            column = self._presented(self.table.select([name]))[name]
+            self._texts[name] = coded_texts(name, column, self.kinds.get(name))
         return self._texts[name]
 
     def labels(self, name: str) -> Sequence[str | None]:
@@ -116,26 +117,32 @@ class MemoryPublished:
                 frame[name] = dtype.__from_arrow__(table[name])
         return frame
 
-    def decode(self) -> pa.Table:
-        """The table with every dictionary resolved into plain values, also inside nested columns."""
-        return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
+    def decode(self, form: str | None = None) -> pa.Table:
+        """The table as a format shows it, every dictionary resolved into plain values, also inside nested columns."""
+        return self._presented(
+            pa.table({name: plain_values(self.table[name]) for name in self.table.column_names}), form
+        )
+
+    def _presented(self, table: pa.Table, form: str | None = None) -> pa.Table:
+        return table if self.source is None else self.source.presented(table, form)
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
-        schema = self._sliced(0, 0).decode().schema
+        form = format_of(path)
+        schema = self._sliced(0, 0).decode(form).schema
         if not in_folder(path):
-            rows = lines.ROWS if format_of(path) == "csv" else ROW_GROUP
+            rows = lines.ROWS if form == "csv" else ROW_GROUP
             coded = self.table if self.records >= lines.LARGE and lines.are_texts(self.table) else None
-            write(path, schema, self._pieces(0, self.records, rows), self.source, coded)
+            write(path, schema, self._pieces(0, self.records, rows, form), self.source, coded)
             return
         path.mkdir()
         for number, first in enumerate(range(0, max(self.records, 1), rows_per_file)):
             run.report(first / max(self.records, 1), "writing")
-            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP))
+            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP, form))
 
-    def _pieces(self, begin: int, end: int, rows: int) -> Iterator[pa.Table]:
+    def _pieces(self, begin: int, end: int, rows: int, form: str) -> Iterator[pa.Table]:
         """The rows `begin:end`, some at a time: plain values of all would take many times the memory of their codes."""
         for first in range(begin, max(min(end, self.records), begin + 1), rows):
-            yield self._sliced(first, min(rows, end - first)).decode()
+            yield self._sliced(first, min(rows, end - first)).decode(form)
 
     def _sliced(self, begin: int, rows: int) -> MemoryPublished:
         return replace(self, table=self.table.slice(begin, rows), _texts={})
@@ -182,6 +189,8 @@ class QueriedPublished(ABC):
 
     def _texts(self, name: str, column: pa.ChunkedArray) -> CodedTexts:
         """A column as positions in the list of its labels, which are known from then on."""
+        if self.opened is not None:
+            column = self.opened.presented(pa.table({name: column}))[name]
         codes, self._labels[name] = coded_texts(name, column, self.kinds.get(name))
         return codes, self._labels[name]
 
@@ -193,10 +202,11 @@ class QueriedPublished(ABC):
     def _in_order(self, names: Sequence[str]) -> pa.Table:
         """Columns of all rows in their order, with the types that the engine has for them."""
 
-    def _cast_back(self, table: pa.Table) -> pa.Table:
-        """All columns, with the types that they came with."""
+    def _cast_back(self, table: pa.Table, form: str | None = None) -> pa.Table:
+        """All columns as a format shows them, with the types that they came with."""
         columns = [cast_back(table[at], column.source_type) for at, column in enumerate(self.columns)]
-        return pa.table(columns, names=self.names)
+        table = pa.table(columns, names=self.names)
+        return table if self.opened is None else self.opened.presented(table, form)
 
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""

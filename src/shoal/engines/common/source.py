@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.common import csv
 from shoal.engines.common.column_types import is_text
 from shoal.engines.common.dialect import Dialect
+from shoal.engines.common.missing_codes import MissingCodes
 from shoal.engines.common.program_files import VariableLabels
 from shoal.errors import InputError, quoted
 from shoal.storage.files import address
@@ -33,6 +34,10 @@ class CommonSource(ABC):
     @abstractmethod
     def stated_kinds(self) -> Mapping[str, Kind]:
         """The kinds of columns as the file says them."""
+
+    @abstractmethod
+    def with_missing_codes(self, names: Collection[str]) -> Self:
+        """The same table, some columns of numbers with the codes for missing answers that a statistics program has."""
 
     def complete(self, description: Description) -> Description:
         """What is said of the columns, with their kinds as the file says them where nothing else is given."""
@@ -58,7 +63,8 @@ class MemorySource(CommonSource):
     `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
     `header` has the names as a Parquet or Arrow file spells them, with the blanks around them. `files` are what it is
     read from, with their sizes and times; a file that was read as a whole is a `frame`. Columns that are `nominal` hold
-    names by what the file says, whatever those look like. `labels` are those of a file of a statistics program.
+    names by what the file says, whatever those look like. `labels` are those of a file of a statistics program; the
+    columns of numbers that are `coded` have its codes for missing answers in them.
     """
 
     names: tuple[str, ...]
@@ -74,6 +80,7 @@ class MemorySource(CommonSource):
     nominal: frozenset[str] = frozenset()
     neutralize: bool = False
     labels: Mapping[str, VariableLabels] = field(default_factory=dict)
+    coded: frozenset[str] = frozenset()
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused, also when it
@@ -113,6 +120,38 @@ class MemorySource(CommonSource):
     def stated_kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.nominal, Kind.CATEGORICAL)
 
+    def with_missing_codes(self, names: Collection[str]) -> MemorySource:
+        frame, coded = self.frame, set()
+        for name in names:
+            numbers = self._missing_codes(name)
+            if numbers is not None and frame is not None:
+                frame = frame.set_column(frame.column_names.index(name), name, numbers.column)
+                coded.add(name)
+        return replace(self, frame=frame, coded=frozenset(coded)) if coded else self
+
+    def _missing_codes(self, name: str) -> MissingCodes | None:
+        return self.labels[name].numbers if name in self.labels else None
+
+    def hidden_codes(self, form: str | None = None) -> dict[str, MissingCodes]:
+        """The codes for missing answers among numbers that a format cannot show: only a file of the program that they
+        came from can."""
+        known = {} if form == self.format else {name: self._missing_codes(name) for name in self.coded}
+        return {name: numbers.without_rows() for name, numbers in known.items() if numbers is not None}
+
+    def presented(self, table: pa.Table, form: str | None = None) -> pa.Table:
+        """A published table as a format shows it."""
+        for name, numbers in self.hidden_codes(form).items():
+            if name in table.column_names:
+                table = table.set_column(table.column_names.index(name), name, numbers.hide(table[name]))
+        return table
+
+    def labels_for(self, form: str) -> Mapping[str, VariableLabels]:
+        """What a file of a format says of the columns: only the program that they came from knows missing codes."""
+        if form == self.format:
+            shown = {name: known.numbers if name in self.coded else None for name, known in self.labels.items()}
+            return {name: replace(known, numbers=shown[name]) for name, known in self.labels.items()}
+        return {name: known.without_missing() for name, known in self.labels.items()}
+
     def without(self, name: str) -> MemorySource:
         """The same table, one of its columns left out."""
         rest = [place for place, other in enumerate(self.names) if other != name]
@@ -144,6 +183,12 @@ class QueriedSource(CommonSource):
     @property
     def stated_kinds(self) -> Mapping[str, Kind]:
         return {} if self.opened is None else self.opened.stated_kinds
+
+    def with_missing_codes(self, names: Collection[str]) -> Self:
+        opened = None if self.opened is None else self.opened.with_missing_codes(names)
+        if opened is None or opened.frame is None or not opened.coded:
+            return self
+        return replace(self, opened=opened, types=opened.frame.schema)
 
     def type_of(self, name: str) -> pa.DataType | None:
         """The Arrow type of a column at its source, where the engine may have another one for it."""

@@ -64,7 +64,7 @@ def write(
             raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which {form} cannot hold; write .parquet")
         if form in program_files.WRITTEN:
             whole = pa.concat_tables([schema.empty_table(), *pieces])
-            program_files.write_file(path, form, whole, {} if source is None else source.labels)
+            program_files.write_file(path, form, whole, {} if source is None else source.labels_for(form))
             return
         with pa.output_stream(str(path), compression=compression) as stream:
             if form == "arff":  # its header lists the values of the whole table

@@ -254,11 +254,13 @@ class DuckDBPublished(QueriedPublished):
         written as the embedded engine does it, batch by batch, so that both engines spell values alike."""
         try:
             empty = self.session.fetch(f"SELECT * FROM ({self._ordered_rows}) LIMIT 0")
-            schema = self._cast_back(empty).schema
-            if format_of(path) == "parquet" and all(map(_alike, empty.schema.types, schema.types)):
+            form = format_of(path)
+            schema = self._cast_back(empty, form).schema
+            as_stored = self.opened is None or not self.opened.coded
+            if form == "parquet" and as_stored and all(map(_alike, empty.schema.types, schema.types)):
                 self.session.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)")
                 return
-            pieces = (self._cast_back(_plain(batch)) for batch in self.session.batches(rows))
+            pieces = (self._cast_back(_plain(batch), form) for batch in self.session.batches(rows))
             write(path, schema, pieces, self.opened)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None

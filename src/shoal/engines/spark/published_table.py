@@ -18,7 +18,7 @@ from shoal.core.run import Run
 from shoal.engines.common.column_types import cast_back
 from shoal.engines.common.hashing import row_hashes
 from shoal.engines.common.published_table import MemoryPublished, QueriedPublished, group_texts, grouped_names
-from shoal.engines.common.writing import write
+from shoal.engines.common.writing import format_of, write
 from shoal.engines.spark.encoding import join_dictionary
 from shoal.engines.spark.hashing import RowHash, ascending, hash_of, row_hash, signed
 from shoal.engines.spark.session import ClusterSession, map_batches
@@ -175,14 +175,15 @@ class SparkPublished(QueriedPublished):
         """The files of a folder are written by the workers, each by one. The pieces of a single file come to the driver
         one after the other. Both write as the embedded engine does, so that values are spelled alike."""
         rows = self._ordered_rows(self.names)
-        schema = self._cast_back(self.session.fetch(rows.limit(0), what=self.label)).schema
+        form = format_of(path)
+        schema = self._cast_back(self.session.fetch(rows.limit(0), what=self.label), form).schema
         try:
             if in_folder(path):
                 self._write_folder(path, schema, rows_per_file, run)
                 return
             with self.session.stopped_by(run, "writing"):
                 pieces = map(repeat, self.session.batches(rows, what=self.label))
-                write(path, schema, map(self._cast_back, pieces), self.opened)
+                write(path, schema, (self._cast_back(each, form) for each in pieces), self.opened)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
 
@@ -194,7 +195,8 @@ class SparkPublished(QueriedPublished):
             return
         with self.session.stopped_by(run, "writing", lambda: len(list(path.glob("part-*"))) / files):
             rows = in_files(self.session, self._with_hashes(self.names), files, rows_per_file)
-            writer = FileWriter(str(path), schema)
+            hidden = {} if self.opened is None else self.opened.hidden_codes()
+            writer = FileWriter(str(path), schema, hidden)
             self.session.fetch(map_batches(rows, writer, "file int"), what=path.name)
         for beside in path.glob(".*"):  # what a worker left that was lost
             beside.unlink()

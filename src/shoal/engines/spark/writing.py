@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from shoal.engines.common.column_types import cast_back
+from shoal.engines.common.missing_codes import MissingCodes
 from shoal.engines.spark.session import DISK_FULL, ClusterSession, compute
 from shoal.storage.files import piece
 
@@ -121,6 +122,7 @@ class FileWriter:
 
     folder: str
     schema: pa.Schema
+    hidden: Mapping[str, MissingCodes] = field(default_factory=dict)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         first = next(batches, None)
@@ -144,7 +146,11 @@ class FileWriter:
     def _publish(self, table: pa.Table) -> Iterator[pa.Table]:
         """The rows as they are published, so many at a time."""
         names = [name for name in table.column_names if name.startswith("x")]
-        shown: list[Any] = [cast_back(table[name], field.type) for name, field in zip(names, self.schema, strict=True)]
+        shown: list[Any] = []
+        for name, entry in zip(names, self.schema, strict=True):
+            codes = self.hidden.get(entry.name)
+            column = cast_back(table[name], entry.type if codes is None else codes.column.type)
+            shown.append(column if codes is None else codes.hide(column))
         places = np.repeat(np.arange(len(table)), table["times"].to_numpy())
         for begin in range(0, len(places), ROW_GROUP):
             chosen = pa.array(places[begin : begin + ROW_GROUP])

@@ -75,7 +75,7 @@ def test_labels_and_missing_codes_are_those_of_the_survey(source: Path, tmp_path
     released(source).write(tmp_path / "release.sav")
     _, about = pyreadstat.read_sav(str(tmp_path / "release.sav"), user_missing=True)
     assert about.variable_value_labels["sex"] == {1.0: "female", 2.0: "male"}
-    assert about.variable_value_labels["answer"] == {1.0: "yes", 2.0: "no", 3.0: "maybe"}
+    assert about.variable_value_labels["answer"] == {1.0: "yes", 2.0: "no", 3.0: "maybe", 8.0: "refused"}
     assert about.column_names_to_labels["answer"] == "Would you do it again?"
     assert about.missing_ranges == {"answer": [{"lo": 8.0, "hi": 8.0}], "score": [{"lo": 99.0, "hi": 99.0}]}
 
