@@ -68,19 +68,19 @@ def test_the_unit_of_k_is_what_was_counted(shell):
         assert code == 0 and json.loads(out)["findings"]["k"]["unit"] == unit
 
 
-def test_a_file_in_which_people_cannot_be_counted_claims_nothing_about_them(shell):
+def test_people_are_counted_beside_the_table_and_by_nobody_who_has_only_the_file(shell):
     roles = ("--quasi", "age,sex", "--sensitive", "disease", "--person", "patient", "--identifiers", "born")
     code, _, _ = shell(
         "anonymize", "visits.csv", "-o", "out.csv", "--overwrite", "--k", "3", "--algorithm", "k-member", *roles
     )
     assert code == 0
-    code, out, _ = shell("attack", "visits.csv", "out.csv", *roles, "--json")
-    assert code == 0 and "people cannot be counted without the column 'patient'" in json.loads(out)["summary"]
-    code, _, err = shell("attack", "visits.csv", "out.csv", *roles, "--threshold", "0.5")
-    assert code == 2 and "people cannot be counted" in err
-    for asked in (("verify", "out.csv"), ("evaluate", "visits.csv", "out.csv", *roles)):
-        code, out, _ = shell(*asked, "--json")
-        assert code == 0 and "3-anonymous (counted in records, not people)" in json.loads(out)["summary"]
+    code, out, _ = shell("verify", "out.csv", "--json")
+    assert code == 0 and "3-anonymous (counted in records, not people)" in json.loads(out)["summary"]
+    code, out, _ = shell("evaluate", "visits.csv", "out.csv", *roles, "--json")
+    k = json.loads(out)["findings"]["k"]
+    assert code == 0 and (k["value"], k["unit"]) == (3, "people")
+    code, out, _ = shell("attack", "visits.csv", "out.csv", *roles, "--json", "--threshold", "0.5")
+    assert code == 1 and "of the people" in json.loads(out)["summary"]
 
 
 DATES = ("--date-format", "born=day-first")

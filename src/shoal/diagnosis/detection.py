@@ -325,7 +325,7 @@ def _suggestion(name: str, column: _Column, sets: _Sets, share: float) -> Sugges
     elif column.naming:
         role = Role.IDENTIFIER
         if column.repeats is not None:
-            reasons.append(f"repeats: {column.repeats:,} people; give it as --person")
+            reasons.append(f"repeats: {column.repeats:,} people, so it says whose each row is")
     elif heading is not None and column.sensitive:
         role = Role.SENSITIVE
         reasons.append(f"its heading says {heading.word!r}")

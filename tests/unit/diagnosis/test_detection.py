@@ -150,7 +150,7 @@ def test_an_identifier_that_repeats_counts_people():
     frame = table(patient_id=[f"P{number % 40:04}" for number in range(200)], flag=[0, 1] * 100)
     found = shoal.detect(frame)
     assert found["patient_id"].repeats == 40
-    assert "repeats: 40 people; give it as --person" in found["patient_id"].reasons
+    assert "repeats: 40 people, so it says whose each row is" in found["patient_id"].reasons
     assert found.as_dict()["columns"][0]["repeats"] == 40 and found["flag"].repeats is None
 
 
