@@ -52,6 +52,22 @@ def test_a_frame_of_spark_is_worked_on_where_it_lives(spark):
     assert pl.from_arrow(frame.toArrow()).equals(made[0].frame)
 
 
+def test_codes_for_missing_answers_are_those_of_the_embedded_engine(spark, tmp_path):
+    statistics = pytest.importorskip("pyreadstat")
+    given = pl.DataFrame({"sex": [1.0, 2.0] * 6, "income": [1000.5, -9.0, -8.0, 2.5] * 3})
+    statistics.write_sav(given, str(tmp_path / "survey.sav"), missing_ranges={"income": [-8, -9]})
+    written = []
+    for engine in ("embedded", "spark"):
+        data = shoal.read(tmp_path / "survey.sav", quasi=["sex"], engine=engine)
+        release = shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", seed=3)
+        release.write(tmp_path / f"{engine}.sav")
+        release.write(tmp_path / engine)
+        written.append((tmp_path / f"{engine}.sav").read_bytes())
+        incomes = pl.read_parquet(tmp_path / engine / "*.parquet")["income"]
+        assert incomes.null_count() == 6 and incomes.min() == 2.5
+    assert written[0] == written[1]
+
+
 def test_parquet_files_with_odd_names_stand_in_their_order(spark, tmp_path):
     folder = tmp_path / "a folder, 50% ümlaut"
     (folder / "deeper").mkdir(parents=True)
