@@ -57,8 +57,11 @@ if "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK) and in_memory():
     os.environ["TMPDIR"] = str(IN_MEMORY)
     tempfile.tempdir = None
 
-# Every day's run tries the same examples, so that it fails only when something changed; the long one draws others.
-hypothesis.settings.register_profile("shoal", derandomize=not LONG)
+# Every day's run tries the same examples, so that it fails only when something changed; the long one draws others. How
+# long drawing takes is the machine's affair.
+hypothesis.settings.register_profile(
+    "shoal", derandomize=not LONG, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("shoal")
 
 if "SHOAL_KERNELS" in os.environ:

@@ -240,9 +240,10 @@ class RowByRow(CommonEngine):
     def _encode(
         self, source: MemorySource, names: Sequence[str], request: Description, run: Run, checkpoint: Checkpoint | None
     ) -> tuple[RowTable, Mapping[str, Column]]:
-        encoded = {name: encode_column(name, column, source, request) for name, column in source.load(names).items()}
-        records = len(encoded[names[0]].indices)
+        loaded = source.load(names)
+        records = len(loaded[names[0]])
         check_some_there(records)
+        encoded = {name: encode_column(name, column, source, request, records) for name, column in loaded.items()}
         required = required_values(encoded, request)
         rows = [row for row in range(records) if all(filled[row] for filled in required.values())]
         check_some_left(len(rows))
