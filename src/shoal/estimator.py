@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal import api
 from shoal.core.dataset import Dataset
+from shoal.core.date_labels import as_published
 from shoal.core.grouping import group
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.recoding import Plan
@@ -162,7 +163,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         wrapped = nw.from_native(frame, eager_only=True)
         raw = {book.column for book in self.rule_.codebooks if book.raw}
         recoded = {
-            name: nw.new_series(name, labels[rows.index].tolist(), nw.String, backend=wrapped.implementation)
+            name: self._series(name, labels[rows.index].tolist(), wrapped)
             for name, labels in zip(data.schema.quasi, self.rule_.labels(data, rows.keys), strict=True)
             if name not in raw
         }
@@ -180,7 +181,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name, book, cells in zip(quasi, plan.codebooks, plan.cells, strict=True):
             if not book.raw:
                 labels = np.array([*book.labels, None], object)[np.where(owners < 0, len(book), cells[owners])]
-                recoded[name] = nw.new_series(name, labels.tolist(), nw.String, backend=wrapped.implementation)
+                recoded[name] = self._series(name, labels.tolist(), wrapped)
         withheld = nw.new_series("withheld", (owners < 0).tolist(), nw.Boolean, backend=wrapped.implementation)
         columns = {name: recoded.get(name, wrapped[name]) for name in data.schema.names}
         if bool((owners < 0).any()):
@@ -188,6 +189,13 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             unhidden = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in columns]
             columns = {name: emptied.select(unhidden)[name] for name in columns}
         return self._shown(data, columns)
+
+    def _series(self, name: str, labels: list[str | None], wrapped: Any) -> Any:
+        """Labels as a column, as a release has them."""
+        import narwhals as nw
+
+        texts = as_published(labels, self.rule_.schema.hierarchy_of(name).calendar)
+        return nw.new_series(name, texts, nw.String, backend=wrapped.implementation)
 
     def _shown(self, data: Dataset, columns: Mapping[str, Any]) -> Any:
         import narwhals as nw

@@ -29,11 +29,12 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.published_tables import Crowd
-from shoal.core.schema import Column, Kind, Role, Schema
+from shoal.core.schema import Column, Kind, Notation, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 from shoal.job import plugins
 from shoal.job.job import ColumnJob
+from shoal.parsing.dates import checked as date_format
 from shoal.publishing.writable_release import FORMAT, manifest_path, part_path
 from shoal.storage.files import address, check_inside, check_whole
 
@@ -53,6 +54,15 @@ class _StatedColumn(_StatedPart):
     kind: Kind
     spelling: Spelling | None = None
     format: StrictStr | None = None
+
+    @model_validator(mode="after")
+    def _reads_dates(self) -> _StatedColumn:
+        if self.kind is Kind.DATE and self.format is not None:
+            try:
+                date_format(self.format)
+            except ParameterError:
+                raise ValueError("format is none of dates") from None
+        return self
 
 
 class _StatedTable(_StatedPart):
@@ -276,10 +286,13 @@ def spellings_of(stated: Mapping[str, Any]) -> dict[str, Spelling]:
     return {column["name"]: column["spelling"] for column in stated["columns"] if column.get("spelling")}
 
 
-def kinds_of(stated: Mapping[str, Any]) -> dict[str, Kind]:
-    """What the values of quasi-identifiers and sensitive attributes are, as a manifest states it."""
-    ruled = (Role.QUASI, Role.SENSITIVE)
-    return {column["name"]: Kind(column["kind"]) for column in stated["columns"] if Role(column["role"]) in ruled}
+def notations_of(stated: Mapping[str, Any]) -> dict[str, Notation]:
+    """How the values of quasi-identifiers and sensitive attributes are spelled, as a manifest states it."""
+    return {
+        column["name"]: Notation(Kind(column["kind"]), column.get("format"))
+        for column in stated["columns"]
+        if Role(column["role"]) in (Role.QUASI, Role.SENSITIVE)
+    }
 
 
 def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tuple[Schema, dict[str, Any]]:
@@ -297,7 +310,8 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
             shape = stated["sensitive"][name]
             hierarchy = _tree(name, shape, shown[name].labels(name))
             populations[name] = np.array(shape["population"], dtype=np.int64)
-        columns.append(Column(name=name, role=role, kind=Kind(entry["kind"]), hierarchy=hierarchy))
+        kind, form = Kind(entry["kind"]), entry.get("format")
+        columns.append(Column(name=name, role=role, kind=kind, form=form, hierarchy=hierarchy))
     return Schema(tuple(columns), strict=stated.get("strict", False)), populations
 
 

@@ -33,7 +33,7 @@ from shoal.core.read_request import Description, Opening
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind, Schema
+from shoal.core.schema import Column, Notation, Schema
 from shoal.core.survey import Overview, Survey, spaced
 from shoal.core.values import Values
 from shoal.engines.common.apply_plan import PlanApplication, tokens
@@ -257,8 +257,8 @@ class RowByRow(CommonEngine):
     def profile(self, source: MemorySource) -> Overview:  # type: ignore[override]
         return profile(source)
 
-    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> MemoryPublished:
-        return open_published(path, kinds)
+    def open_published(self, path: Path, notations: Mapping[str, Notation] | None = None) -> MemoryPublished:
+        return open_published(path, notations)
 
 
 @dataclass(eq=False)
@@ -324,7 +324,7 @@ class RowApplication(PlanApplication[RowDraft]):
             table = counted.rename_columns([*table.column_names, sheet.count_name])
         hashes = row_hashes(zip(table.column_names, table.columns, strict=True))
         ordered = table.take(pa.array(sorted(range(len(table)), key=hashes.__getitem__)))
-        return MemoryPublished(ordered, self.table.source, draft.books, kinds=self.schema.kinds)
+        return MemoryPublished(ordered, self.table.source, draft.books, notations=self.schema.notations)
 
 
 @dataclass(frozen=True, eq=False)

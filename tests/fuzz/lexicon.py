@@ -13,6 +13,7 @@ from tests.fuzz.case import Case, Column, Given
 from tests.fuzz.definitions import Attribute, Group, shares, spread
 from tests.fuzz.meaning import (
     DATE,
+    DAY_FIRST,
     EPOCH,
     NO_NUMBER,
     PADDED,
@@ -30,6 +31,7 @@ from tests.fuzz.meaning import (
 )  # fmt: skip
 
 DATES = re.compile(r"\[(.+) - (.+)\]")
+ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d")
 INTERVAL = re.compile(r"\[(.+?)-(-?[\d.]+(?:e[+-]?\d+)?)([\])])", re.IGNORECASE)
 
 Reading = Literal["numbers", "moments", "texts"]
@@ -55,6 +57,8 @@ class Lexicon:
             for when in clocks(raw, column.type)
             if when.time().isoformat() == "00:00:00"
         }
+        texts = [raw for raw in held if isinstance(raw, str)]
+        self.day_first = self.reading == "moments" and all(map(DAY_FIRST.fullmatch, texts)) and bool(texts)
         self._covered: dict[tuple[Any, int], bool | None] = {}
 
     @staticmethod
@@ -109,6 +113,8 @@ class Lexicon:
         """Whether a published cell of a quasi-identifier is true of a record; None where it is a number or a date that
         can only be the mean of its class. `as_it_was`: the manifest says that cells are values or `*`, so that one that
         looks like a set or an interval is a value."""
+        if self.day_first and isinstance(shown, str) and ISO_DAY.search(shown):
+            return False  # days come out in the format that they came in
         if as_it_was:
             return shown == "*" or self._says(shown, kind, self.values[row])
         key = (shown if isinstance(shown, str) else repr(shown), row)

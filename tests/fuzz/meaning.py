@@ -114,7 +114,7 @@ def _offset(text: str | None) -> str:
 
 
 def iso(text: str) -> str:
-    """A date whose day comes first, as releases spell it."""
+    """A date whose day comes first, in ISO form."""
     return DAY_FIRST.sub(r"\3-\2-\1", text) if DAY_FIRST.fullmatch(text) else text
 
 

@@ -11,6 +11,7 @@ from shoal.adversary.record_matching import SEED, matched
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
+from shoal.core.schema import Notation
 from shoal.errors import InputError, NotDefined, VerificationError
 from shoal.publishing.publish import whole
 from shoal.publishing.writable_release import manifest_path
@@ -37,7 +38,7 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     stated = manifest.load(path) if beside else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
     tables = {
-        part: data.engine.open_published(place, data.schema.kinds)
+        part: data.engine.open_published(place, _notations(data, stated))
         for part, place in manifest.parts(stated, path).items()
     }
     release = Release(
@@ -49,6 +50,15 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     if release.suppressed < 0 and not earlier:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release if data.schema.person is None else _with_members(release, data)
+
+
+def _notations(data: Dataset, stated: Mapping[str, Any] | None) -> dict[str, Notation]:
+    """How a release spells what the table has: its manifest may state another format of dates than the table has."""
+    stated_ones = manifest.notations_of(stated) if stated else {}
+    return {
+        name: other if (other := stated_ones.get(name, own)).kind is own.kind else own
+        for name, own in data.schema.notations.items()
+    }
 
 
 def _with_members(release: Release, data: Dataset) -> Release:
@@ -66,8 +76,8 @@ def _with_members(release: Release, data: Dataset) -> Release:
 
 def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Release:
     """A release as its files and its manifest tell it, without the table that it was made from."""
-    kinds = manifest.kinds_of(stated)
-    tables = {part: engine.open_published(place, kinds) for part, place in manifest.parts(stated, path).items()}
+    notations = manifest.notations_of(stated)
+    tables = {part: engine.open_published(place, notations) for part, place in manifest.parts(stated, path).items()}
     schema, populations = manifest.schema_of(stated, tables)
     return Release(
         form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],

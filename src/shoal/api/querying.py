@@ -13,8 +13,10 @@ from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release
+from shoal.core.schema import Column, Kind
 from shoal.core.values import Values
 from shoal.job import plugins
+from shoal.parsing.dates import Calendar
 from shoal.utility import queries
 from shoal.utility.estimation import Estimate
 
@@ -70,5 +72,14 @@ def _hierarchies_of_labels(
     trees = {}
     for name, spec in hierarchy_builders(specs, assigned).items():
         empty = Values.of(name, release.schema[name].kind, [])
-        trees[name] = spec if isinstance(spec, Hierarchy) else spec.build(empty)
+        tree = spec if isinstance(spec, Hierarchy) else spec.build(empty)
+        trees[name] = _in_iso(tree, release.schema[name])
     return trees
+
+
+def _in_iso(tree: Hierarchy, column: Column) -> Hierarchy:
+    """A hierarchy with its dates as labels spell them, also where it has them in the format of the release."""
+    if column.kind is not Kind.DATE or column.form is None or tree.calendar is not None:
+        return tree
+    times = Calendar(column.form).moments([text for text in tree.labels[0] if text is not None]).times
+    return tree.dated(Calendar(column.form, times))

@@ -164,7 +164,13 @@ def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Read
         notes.append(
             f"column {column!r}: {damaged:,} of its {len(texts):,} distinct values are no dates and count as missing"
         )
-    return dated(column, texts, moments, form, notes=tuple(notes))
+    reading = dated(column, texts, moments, form, notes=tuple(notes))
+    calendar = reading.calendar
+    if calendar is None or calendar.clock:
+        return reading
+    pairs = [(text, date) for text, date in zip(texts, reading.texts, strict=True) if date is not None]
+    pattern = dates.pattern_of(*map(list, zip(*pairs, strict=True)), form, times=calendar.times) if pairs else ""
+    return replace(reading, calendar=replace(calendar, pattern=pattern))
 
 
 def dated(

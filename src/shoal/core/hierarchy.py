@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.date_labels import as_iso
 from shoal.core.hierarchy_paths import TOP as TOP
 from shoal.core.hierarchy_paths import checked_paths, walk_order
 from shoal.errors import HierarchyError
 from shoal.parsing.dates import Calendar
 from shoal.parsing.identity import plain_number, plain_numbers, plain_text
-from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, is_less, spelled
+from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, is_less, objects, spelled
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -282,18 +283,25 @@ class Hierarchy:
         return (first, last) if first <= last else None
 
     def dated(self, calendar: Calendar) -> Hierarchy:
-        """The same hierarchy over dates: its leaves spelled as labels are, in their order where they are in it."""
+        """The same hierarchy over dates: they are spelled as labels are, also in those of nodes, and stand in their
+        order where they are in it."""
         if self.calendar is not None and self.calendar.clock and calendar.clock:
             calendar = replace(calendar, clock=self.calendar.clock)  # which says the same moments
         if self.calendar == calendar:
             return self
         raw: list[str] = self.labels[0][int(self.missing) :].tolist()
-        tree = self.respelled([date or text for date, text in zip(calendar.spellings(raw), raw, strict=True)])
+        known = self.calendar is not None or calendar.form == "iso"
+        nodes = [level if known else objects(as_iso(level.tolist(), calendar.form)) for level in self.labels[1:]]
+        tree = replace(self, labels=(self.labels[0], *nodes))
+        merged = any(len(set(level)) < len(set(before)) for level, before in zip(nodes, self.labels[1:], strict=True))
+        leaves = [date or text for date, text in zip(calendar.spellings(raw), raw, strict=True)]
+        tree = tree.respelled(leaves, anew=merged)
         raw = tree.labels[0][int(tree.missing) :].tolist()
         values = calendar.moments(raw).quantities(times=calendar.times)
         ascending = bool(np.isfinite(values).all() and np.all(np.diff(values) >= 0))
         values = np.concatenate([np.full(int(tree.missing), np.nan), values])
-        same = self.calendar is not None and replace(self.calendar, form=calendar.form) == calendar
+        own = self.calendar
+        same = own is not None and (own.times, own.clock) == (calendar.times, calendar.clock)
         return replace(
             tree, values=values if ascending else None, bounds=tree.bounds if same else None, calendar=calendar
         )

@@ -81,6 +81,15 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Notation:
+    """What the values of a published column are, by which equal ones are known, and the format that dates among them
+    are spelled in; None: ISO."""
+
+    kind: Kind
+    form: str | None = None
+
+
+@dataclass(frozen=True)
 class Schema:
     """The columns of a table, in the table's order.
 
@@ -141,9 +150,9 @@ class Schema:
         return hierarchy
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
-        """What the values of quasi-identifiers and sensitive attributes are, by which equal ones are known."""
-        return {name: self[name].kind for name in (*self.quasi, *self.sensitive)}
+    def notations(self) -> dict[str, Notation]:
+        """How the values of quasi-identifiers and sensitive attributes are spelled where they are published."""
+        return {name: Notation(self[name].kind, self[name].form) for name in (*self.quasi, *self.sensitive)}
 
     @cached_property
     def hierarchies(self) -> tuple[Hierarchy, ...]:

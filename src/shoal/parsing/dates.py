@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
+from shoal.parsing.date_patterns import padded_like, written
 from shoal.parsing.instants import DAY, NANOS, Days, Instants, Mask, filled, in_utc, of_typed, on_the_wall
 from shoal.parsing.recognition import Recognition
 
@@ -164,6 +165,31 @@ def recognized(texts: Sequence[str]) -> Recognition | None:
     return Recognition(doubt=f"its dates are written in several ways (distinct values: {listed})")
 
 
+def pattern_of(texts: Sequence[str], dates: Sequence[str], form: str, *, times: bool) -> str:
+    """The pattern of a column's texts, which spell these ISO dates in a format; nothing where they go by none, or by
+    ISO.
+
+    Example:
+        >>> pattern_of(["1/2/2020", "12/11/2020"], ["2020-02-01", "2020-11-12"], "day-first", times=False)
+        '%-d/%-m/%Y'
+    """
+    if form == "iso" or not texts:
+        return ""
+    if form not in ORDERS:
+        return padded_like(texts, dates, form)
+    parts = _DateParts(texts).parts
+    odd = [pc.any(pc.not_equal(parts[name], "")).as_py() for name in ("fraction", "half", "offset")]
+    shapes = {name: pc.unique(parts[name]).to_pylist() for name in ("sign", *(("gap",) if times else ()))} | {
+        "seconds": pc.unique(pc.not_equal(parts["seconds"], "")).to_pylist()
+    }
+    if any(odd) or any(len(each) > 1 for each in shapes.values()):
+        return ""
+    pattern = shapes["sign"][0].join(("%d", "%m", "%Y") if form == "day-first" else ("%m", "%d", "%Y"))
+    if times:
+        pattern += f"{shapes['gap'][0]}%H:%M{':%S' if shapes['seconds'][0] else ''}"
+    return padded_like(texts, dates, pattern)
+
+
 def undated(texts: Sequence[str]) -> int:
     """How many texts are dates in none of the named formats."""
     split = _DateParts(texts)
@@ -201,14 +227,16 @@ def hint(texts: Sequence[str]) -> str | None:
 @dataclass(frozen=True)
 class Calendar:
     """How the dates of a column are read and spelled: the format, whether times count, and by whose `clock`: that of a
-    zone or a fixed offset such as +02:00; nothing where times have no zone."""
+    zone or a fixed offset such as +02:00; nothing where times have no zone. They are published in the `pattern`, in ISO
+    form where there is none."""
 
     form: str = "iso"
     times: bool = False
     clock: str = ""
+    pattern: str = ""
 
     def moments(self, texts: Sequence[str]) -> Instants:
-        """Texts in the column's format, or else in ISO form, which is how releases spell dates; by the column's clock.
+        """Texts in the column's format, or else in ISO form, which is how labels spell them; by the column's clock.
 
         Example:
             >>> Calendar("day-first").moments(["17.05.1984", "1984-05-18", "x"]).spelled(times=False)
@@ -230,6 +258,15 @@ class Calendar:
         """
         moments = self.moments(texts)
         return replace(moments, timed=moments.sound).spelled(times=self.times)
+
+    def written(self, texts: Sequence[str]) -> list[str | None]:
+        """Each ISO text as the column spells it; None where the pattern has no spelling for it.
+
+        Example:
+            >>> Calendar("day-first", pattern="%d.%m.%Y").written(["2020-02-01", "2020-02"])
+            ['01.02.2020', None]
+        """
+        return [written(text, self.pattern) for text in texts]
 
     def spelled(self, quantity: float) -> str:
         """The date, or the moment where times count, that a quantity is closest to.

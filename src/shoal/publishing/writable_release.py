@@ -58,7 +58,7 @@ class WritableRelease(Release):
         with watched, ThreadPoolExecutor(1) as pool:
             hashing = pool.map(self._flushed, places[:-1] if at_once else ())  # while the files are read
             opened = {
-                part: self.engine.open_published(place, self.schema.kinds)
+                part: self.engine.open_published(place, self.schema.notations)
                 for part, place in zip(self.tables, places, strict=False)
             }
             read = replace(self, tables=opened)

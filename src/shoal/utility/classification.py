@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.contracts.table import Published
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.formats import interpret
 from shoal.core.grouping import Codes
 from shoal.core.release import Release
-from shoal.core.schema import WITHHELD
+from shoal.core.schema import WITHHELD, Kind
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
@@ -164,11 +165,22 @@ def of_release(release: Release, target: str, numeric: Collection[str]) -> Label
         whose = np.array([places[published[person][row]] for row in chosen], np.int32)
     columns: dict[str, Sequence[Any]] = {}
     for name in names:
-        texts = _spelled(name, [published[name][row] for row in chosen])
+        texts = _published(release, table, name, published[name], chosen)
         values = [None if text is None else number(text) for text in texts]
         shown = name in numeric and not any(value != value for value in values)
         columns[name] = values if shown else texts
-    return LabelledRecords(columns, _spelled(target, [published[target][row] for row in chosen]), whose)
+    return LabelledRecords(columns, _published(release, table, target, published[target], chosen), whose)
+
+
+def _published(
+    release: Release, table: Published, name: str, values: Sequence[Any], chosen: Sequence[int]
+) -> list[str | None]:
+    """What some published records show of a column; dates that have a role as labels spell them."""
+    notation = release.schema.notations.get(name)
+    if notation is None or notation.kind is not Kind.DATE:
+        return _spelled(name, [values[row] for row in chosen])
+    labels, codes = table.labels(name), table.codes(name)
+    return [labels[codes[row]] for row in chosen]
 
 
 def _spelled(column: str, values: Sequence[Any]) -> list[str | None]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.date_labels import as_iso
 from shoal.errors import ParameterError, quoted, unknown_columns
 from shoal.parsing.identity import plain_text, without_idle_fraction
 from shoal.utility.published_labels import Labels, Meaning
@@ -44,27 +45,30 @@ class Condition:
     by_clock: tuple[End, End] | None = field(default=None, repr=False)
 
     @classmethod
-    def parsed(cls, column: str, text: str) -> Condition:
-        """A condition as people write it: `<= 30`, `20..30`, `flu`, `= flu`, `!= flu`, `in flu, cold`, `is missing`."""
+    def parsed(cls, column: str, text: str, form: str | None = None) -> Condition:
+        """A condition as people write it: `<= 30`, `20..30`, `flu`, `= flu`, `!= flu`, `in flu, cold`, `is missing`.
+        Its dates may be in the `form` of the column."""
         text = text.strip()
         compared = _COMPARED.match(text)
         sign, rest = (compared[1], compared[2].strip()) if compared else ("", text)
         between = _RANGE.fullmatch(rest)
         if sign in ("", "in") and between:
-            first, last = exactly(between[1]), exactly(between[2])
+            begin, end = _dates([between[1], between[2]], form)
+            first, last = exactly(begin), exactly(end)
             if first is not None and last is not None:
-                return cls(column=column, low=first, high=last, by_clock=clock_ends(between[1], between[2]))
+                return cls(column=column, low=first, high=last, by_clock=clock_ends(begin, end))
         if sign == "is" and rest in _MISSING:
             return cls(column=column, missing=_MISSING[rest])
         if sign and sign[0] in "<>":
-            end, strictly = exactly(rest), "=" not in sign
-            if end is None:
+            (rest,), strictly = _dates([rest], form), "=" not in sign
+            bound = exactly(rest)
+            if bound is None:
                 raise ParameterError(
                     f"the condition on column {quoted(column)} compares with something that is no number and no date"
                 )
             if sign[0] == "<":
-                return cls(column=column, high=end, open=(False, strictly), by_clock=clock_ends(None, rest))
-            return cls(column=column, low=end, open=(strictly, False), by_clock=clock_ends(rest, None))
+                return cls(column=column, high=bound, open=(False, strictly), by_clock=clock_ends(None, rest))
+            return cls(column=column, low=bound, open=(strictly, False), by_clock=clock_ends(rest, None))
         values = [part.strip() for part in next(csv.reader([rest], skipinitialspace=True), [])]
         if sign != "in":
             values = [rest.strip('"')]
@@ -73,7 +77,7 @@ class Condition:
                 f"the condition on column {quoted(column)} cannot be read; write one such as '<= 30', '20..30', "
                 "'= flu', '!= flu', 'in flu, cold' or 'is missing'"
             )
-        plain = frozenset(without_idle_fraction(plain_text(value)) for value in values)
+        plain = frozenset(_dates([without_idle_fraction(plain_text(value)) for value in values], form))
         return cls(column=column, values=plain, negated=sign == "!=")
 
     @property
@@ -106,8 +110,16 @@ class Condition:
         return Meaning(chance.astype(np.float64), surely, possibly)
 
 
-def where(conditions: Mapping[str, Any] | Iterable[str], names: Sequence[str]) -> tuple[Condition, ...]:
-    """Conditions as people give them: by column, or each as one text that starts with a column's name."""
+def _dates(texts: list[str], form: str | None) -> list[str]:
+    """Texts with dates of a format in ISO form."""
+    return texts if form is None else [str(text) for text in as_iso(texts, form)]
+
+
+def where(
+    conditions: Mapping[str, Any] | Iterable[str], names: Sequence[str], forms: Mapping[str, str | None] | None = None
+) -> tuple[Condition, ...]:
+    """Conditions as people give them: by column, or each as one text that starts with a column's name; `forms` are the
+    formats of dates by column."""
     if isinstance(conditions, Mapping):
         pairs = [(name, text if isinstance(text, str) else _spelled(text)) for name, text in conditions.items()]
     else:
@@ -115,7 +127,7 @@ def where(conditions: Mapping[str, Any] | Iterable[str], names: Sequence[str]) -
     unknown = [name for name, _ in pairs if name not in names]
     if unknown:
         raise unknown_columns(unknown, names)
-    return tuple(Condition.parsed(name, text) for name, text in pairs)
+    return tuple(Condition.parsed(name, text, (forms or {}).get(name)) for name, text in pairs)
 
 
 def _spelled(wanted: Any) -> str:

@@ -17,7 +17,7 @@ from shoal.core.grouping import Codes, Counts, ranges
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.multisets import parsed
 from shoal.core.release import Release
-from shoal.core.schema import ENCODED, Column, Kind
+from shoal.core.schema import ENCODED, Column, Kind, Schema
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility.conditions import Condition, where
 from shoal.utility.estimation import Estimate, Measure, PublishedPart, estimate
@@ -30,7 +30,7 @@ MOST_ROWS = 50_000_000
 
 def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: Conditions) -> Estimate:
     """The truth about a table."""
-    wanted, names = _checked(measure, column, conditions, data.schema.names)
+    wanted, names = _checked(measure, column, conditions, data.schema.names, data.schema)
     parts = [_table_part(data, names)] if names else []
     truth = estimate(parts, np.array([data.records]), measure, column, wanted)
     return replace(truth, records=data.records, how=truth.how or "counted in the table itself")
@@ -63,7 +63,8 @@ def of_release(
     """What a recipient estimates from the published tables; `hierarchies` explain labels that are nodes of them."""
     view = release.view
     sets = view.linked()
-    wanted, names = _checked(measure, column, conditions, [name for each in sets for name in each.columns])
+    shown = [name for each in sets for name in each.columns]
+    wanted, names = _checked(measure, column, conditions, shown, release.schema)
     parts, sizes = _parts(release, names, hierarchies)
     answer = estimate(parts, sizes, measure, column, wanted)
     answer = replace(answer, records=release.published.records, left_out=release.suppressed)
@@ -136,14 +137,15 @@ def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping
 
 
 def _checked(
-    measure: str, column: str | None, conditions: Conditions, names: Sequence[str]
+    measure: str, column: str | None, conditions: Conditions, names: Sequence[str], schema: Schema
 ) -> tuple[tuple[Condition, ...], list[str]]:
     """The conditions, and the columns that they and the measure are about."""
     if measure not in ("count", "sum", "mean"):
         raise ParameterError("a query is a count, a sum or a mean")
     if (measure == "count") != (column is None):
         raise ParameterError("a count has no column; a sum and a mean are of one column")
-    wanted = where(conditions, names)
+    dated = {name: each.form for name, each in schema.notations.items() if each.kind is Kind.DATE}
+    wanted = where(conditions, names, dated)
     about = list(dict.fromkeys([*([] if column is None else [column]), *(each.column for each in wanted)]))
     unknown = [name for name in about if name not in names]
     if unknown:

@@ -18,7 +18,7 @@ from shoal.storage.files import replacing_all, sha256
 if TYPE_CHECKING:
     from shoal.core.contracts.table import EngineTable, Published, Source
     from shoal.core.run import Run
-    from shoal.core.schema import Kind, Schema
+    from shoal.core.schema import Notation, Schema
     from shoal.core.survey import Overview
     from shoal.storage.checkpoint import Checkpoint
 
@@ -53,9 +53,9 @@ class Engine(Parametrized, ABC):
         """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
-    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:
-        """A release file, as a recipient reads it; `kinds` say what the values of its columns are, by which equal ones
-        are known."""
+    def open_published(self, path: Path, notations: Mapping[str, Notation] | None = None) -> Published:
+        """A release file, as a recipient reads it; `notations` say how the values of its columns are
+        spelled, by which equal ones are known."""
 
     @abstractmethod
     def check_format(self, path: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.core.codebook import Codebook
 from shoal.core.contracts.table import Published, Sheet
+from shoal.core.date_labels import as_published
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
@@ -54,7 +55,7 @@ class PlanApplication(ABC, Generic[Draft]):
             if what == "cell":
                 place = self.schema.quasi.index(name)
                 book = self._plan.codebooks[place]
-                values = codebook_values(book, self.table.columns[name].raw)
+                values = codebook_values(book, self.table.columns[name])
                 self._add_cells(draft, key, name, values, self._plan.cells[place], raw=book.raw)
             elif what == "group":
                 self._add_groups(draft, key, name)
@@ -157,13 +158,13 @@ class QueriedApplication(PlanApplication[Draft]):
         return counted
 
 
-def codebook_values(book: Codebook, raw: pa.Array) -> pa.Array:
+def codebook_values(book: Codebook, column: Any) -> pa.Array:
     """What each entry of a codebook is published as: raw values as they came, means as numbers, labels as text."""
     if book.raw:
-        return raw.take(pa.array(book.low))
+        return column.raw.take(pa.array(book.low))
     if book.numeric:
         return pa.array([None if label is None else float(label) for label in book.labels], pa.float64())
-    return pa.array(book.labels, pa.string())
+    return pa.array(as_published(book.labels, column.hierarchy.calendar), pa.string())
 
 
 def tokens(name: str, identifiers: pa.Array, pseudonyms: Pseudonyms) -> pa.Array:
@@ -190,7 +191,8 @@ def _with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array
     lacking[: int(hierarchy.missing)] = False  # a missing value has no label
     places = np.arange(len(raw))
     places[lacking] = len(raw) + np.arange(np.count_nonzero(lacking))
-    added = _typed_labels(hierarchy.labels[0][lacking].tolist(), raw.type)
+    labels = hierarchy.labels[0][lacking].tolist()
+    added = _typed_labels(as_published(labels, hierarchy.calendar), raw.type)
     return pa.concat_arrays([raw, added]).take(pa.array(places))
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.core.date_labels import as_published
 from shoal.core.formats import Reading, dated, interpret, respelled_note, spelling_notes
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
@@ -133,7 +134,7 @@ def encode(
         if is_text(values.type) and reading.form is None:
             notes += respelled_note(name, written, texts)
     if is_text(values.type):
-        values = pa.array(texts, values.type)
+        values = pa.array(as_published(texts, reading.calendar), values.type)
     spelled = np.array(texts, dtype=object)
     measured = settled is Kind.NUMERIC or reading.calendar is not None
     quantities = numbers if measured and texts else None

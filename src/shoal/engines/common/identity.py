@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.date_labels import as_iso
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.core.schema import Kind, Notation
 from shoal.engines.common.column_types import is_text
 from shoal.engines.common.dictionaries import dictionary
 from shoal.parsing.dates import read as read_dates
@@ -39,11 +40,14 @@ def _float_text(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
 
 
-def kind_texts(values: pa.Array, kind: Kind | None) -> list[str | None]:
-    """What each value of a column of a kind says, in the spelling that stands for all; None where it is missing."""
+def published_texts(values: pa.Array, notation: Notation | None) -> list[str | None]:
+    """What each value of a published column says, in the spelling that stands for all; None where it is missing."""
     texts = texts_of(values.drop_null())
+    kind = None if notation is None else notation.kind
     if kind is Kind.NUMERIC:
         texts = [plain_number(text) or text for text in texts]
+    elif kind is Kind.DATE and notation is not None and notation.form is not None:
+        return _with_missing(as_iso(texts, notation.form), values)
     elif kind is Kind.DATE:
         dates = read_dates(texts, "iso").spelled(times=True)
         texts = [date or text for date, text in zip(dates, texts, strict=True)]

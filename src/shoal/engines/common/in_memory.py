@@ -18,7 +18,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.read_request import Description, Opening
 from shoal.core.recoding import Counterfeits
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind
+from shoal.core.schema import Column, Notation
 from shoal.core.survey import Overview
 from shoal.engines.common.apply_plan import PlanApplication, tokens
 from shoal.engines.common.dictionaries import look_up, narrowest
@@ -71,8 +71,8 @@ class InMemory(CommonEngine):
     def profile(self, source: MemorySource) -> Overview:  # type: ignore[override]
         return profile(source)
 
-    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> MemoryPublished:
-        return open_published(path, kinds)
+    def open_published(self, path: Path, notations: Mapping[str, Notation] | None = None) -> MemoryPublished:
+        return open_published(path, notations)
 
 
 @dataclass(eq=False)
@@ -169,7 +169,7 @@ class MemoryApplication(PlanApplication[_MemoryDraft]):
             for name in names
         }
         books = {name: column.dictionary for name, column in draft.by_class.items()}
-        return MemoryPublished(pa.table(columns), self.table.source, books, kinds=self.schema.kinds)
+        return MemoryPublished(pa.table(columns), self.table.source, books, notations=self.schema.notations)
 
 
 def _with_counterfeits(column: Any, counterfeits: Counterfeits) -> pa.ChunkedArray:

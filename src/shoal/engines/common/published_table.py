@@ -19,11 +19,11 @@ from shoal.core.forks import check_polars
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
-from shoal.core.schema import Kind
+from shoal.core.schema import Notation
 from shoal.engines.common import lines
 from shoal.engines.common.column_types import cast_back, in_known_zone, plain_values
 from shoal.engines.common.dictionaries import dictionary, indices_of, look_up, narrowest, occurring
-from shoal.engines.common.identity import kind_texts
+from shoal.engines.common.identity import published_texts
 from shoal.engines.common.opening import open_path
 from shoal.engines.common.source import MemorySource
 from shoal.engines.common.writing import ROW_GROUP, format_of, write
@@ -39,14 +39,14 @@ class MemoryPublished:
     """A published table, which is given back and written as its `source` came.
 
     `books` has the values that quasi-identifiers are published as, by the entries of their codebooks, `header` the
-    names as a file has them, `kinds` what the values of columns are.
+    names as a file has them, `notations` how the values of columns are spelled.
     """
 
     table: pa.Table
     source: MemorySource | None = None
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     header: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    notations: Mapping[str, Notation] = field(default_factory=dict)
     _texts: dict[str, CodedTexts] = field(default_factory=dict)
 
     @property
@@ -62,7 +62,7 @@ class MemoryPublished:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.names)
             column = self._presented(self.table.select([name]))[name]
-            self._texts[name] = coded_texts(name, column, self.kinds.get(name))
+            self._texts[name] = coded_texts(name, column, self.notations.get(name))
         return self._texts[name]
 
     def labels(self, name: str) -> Sequence[str | None]:
@@ -73,7 +73,7 @@ class MemoryPublished:
         return codes
 
     def places(self, name: str) -> Codes:
-        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
+        return places_among(self.labels(name), self.books[name], self.notations.get(name))
 
     def group(
         self, attributes: Sequence[str], sensitive: Trees, *, count: str | None = None, person: str | None = None
@@ -162,7 +162,7 @@ class QueriedPublished(ABC):
     opened: MemorySource | None = None
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     label: str = "the release"
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    notations: Mapping[str, Notation] = field(default_factory=dict)
     _labels: dict[str, list[str | None]] = field(default_factory=dict)
 
     @property
@@ -181,7 +181,7 @@ class QueriedPublished(ABC):
         return self._labels[name]
 
     def places(self, name: str) -> Codes:
-        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
+        return places_among(self.labels(name), self.books[name], self.notations.get(name))
 
     def codes(self, name: str) -> Codes:
         codes: Codes = self._texts(name, cast_back(self._in_order([name])[0], self._column(name).source_type))[0]
@@ -191,7 +191,7 @@ class QueriedPublished(ABC):
         """A column as positions in the list of its labels, which are known from then on."""
         if self.opened is not None:
             column = self.opened.presented(pa.table({name: column}))[name]
-        codes, self._labels[name] = coded_texts(name, column, self.kinds.get(name))
+        codes, self._labels[name] = coded_texts(name, column, self.notations.get(name))
         return codes, self._labels[name]
 
     @abstractmethod
@@ -265,13 +265,13 @@ def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> 
     return np.array(leaves, dtype=np.int32)
 
 
-def places_among(labels: Sequence[str | None], book: pa.Array, kind: Kind | None) -> Codes:
+def places_among(labels: Sequence[str | None], book: pa.Array, notation: Notation | None) -> Codes:
     """Where each entry of a codebook stands among the labels of a column; negative where it does not occur."""
     known = {label: place for place, label in enumerate(labels)}
-    return np.array([known.get(text, -1) for text in kind_texts(book, kind)], np.int32)
+    return np.array([known.get(text, -1) for text in published_texts(book, notation)], np.int32)
 
 
-def coded_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) -> CodedTexts:
+def coded_texts(name: str, column: pa.ChunkedArray, notation: Notation | None = None) -> CodedTexts:
     """Positions in the ascending list of what the values of a column of some kind say, the missing value last.
 
     Dictionaries may list values that only withheld records had: those do not count.
@@ -282,7 +282,7 @@ def coded_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) ->
     shown = np.flatnonzero(occurring(indices, len(encoded.dictionary)))
     values = shown[shown < len(encoded.dictionary)]
     everything = len(values) == len(encoded.dictionary)
-    texts = kind_texts(encoded.dictionary if everything else encoded.dictionary.take(pa.array(values)), kind)
+    texts = published_texts(encoded.dictionary if everything else encoded.dictionary.take(pa.array(values)), notation)
     texts += [None] * (len(shown) - len(texts))
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
@@ -295,7 +295,7 @@ def coded_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) ->
     return look_up(translation, indices), labels
 
 
-def open_published(path: Path, kinds: Mapping[str, Kind] | None = None) -> MemoryPublished:
-    """A release file, as it was published; `kinds` say what the values of its columns are."""
+def open_published(path: Path, notations: Mapping[str, Notation] | None = None) -> MemoryPublished:
+    """A release file, as it was published; `notations` say how the values of its columns are spelled."""
     opened = open_path(path)
-    return MemoryPublished(pa.table(opened.load(opened.names)), opened, header=opened.names, kinds=kinds or {})
+    return MemoryPublished(pa.table(opened.load(opened.names)), opened, header=opened.names, notations=notations or {})

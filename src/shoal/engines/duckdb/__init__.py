@@ -18,7 +18,7 @@ from typing_extensions import Doc
 from shoal.core.grouping import Counts
 from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import ENCODED, Column, Kind
+from shoal.core.schema import ENCODED, Column, Notation
 from shoal.core.survey import Overview
 from shoal.engines.common.encoding import Encoded, bind
 from shoal.engines.common.engine import CommonEngine, check_some_left, check_some_there, encode_column, required_values
@@ -140,8 +140,8 @@ class DuckDB(CommonEngine):
     def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing, several=True)
 
-    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> DuckDBPublished:
-        return open_published(self.session, path, kinds)
+    def open_published(self, path: Path, notations: Mapping[str, Notation] | None = None) -> DuckDBPublished:
+        return open_published(self.session, path, notations)
 
     def check_format(self, path: Path) -> None:
         if self.in_database(path):

@@ -233,7 +233,7 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
             tuple(draft.columns),
             self.table.source.opened,
             draft.books,
-            kinds=self.schema.kinds,
+            notations=self.schema.notations,
             hashes=tuple(draft.hashes),
             joins=draft.joins,
             needed=rows,

@@ -14,7 +14,7 @@ import pyarrow as pa
 from shoal.core.classes import Classes
 from shoal.core.contracts.table import Trees
 from shoal.core.run import Run
-from shoal.core.schema import Kind
+from shoal.core.schema import Notation
 from shoal.engines.common.column_types import plain_values
 from shoal.engines.common.published_table import QueriedPublished, grouped_names, leaves_of
 from shoal.engines.common.source import changed
@@ -286,8 +286,10 @@ def _alike(here: pa.DataType, there: pa.DataType) -> bool:
     return here == there or bool(here == pa.string() and there == pa.large_string())
 
 
-def open_published(session: DatabaseSession, path: Path, kinds: Mapping[str, Kind] | None = None) -> DuckDBPublished:
-    """A release, as it was published; `kinds` say what the values of its columns are."""
+def open_published(
+    session: DatabaseSession, path: Path, notations: Mapping[str, Notation] | None = None
+) -> DuckDBPublished:
+    """A release, as it was published; `notations` say how the values of its columns are spelled."""
     writer = session.writers.get(str(path))
     if writer is None:
         source = open_source(session, path, views=False)
@@ -298,4 +300,6 @@ def open_published(session: DatabaseSession, path: Path, kinds: Mapping[str, Kin
         ExpressedColumn(name, f"x{at}", source.type_of(name), f"r.x{at}") for at, name in enumerate(source.names)
     )
     rows = f"(SELECT {selected} FROM {source.relation})"
-    return DuckDBPublished(session, rows, columns, source.opened, label=path.name, kinds=kinds or {}, needed=source)
+    return DuckDBPublished(
+        session, rows, columns, source.opened, label=path.name, notations=notations or {}, needed=source
+    )

@@ -17,7 +17,7 @@ from typing_extensions import Doc
 from shoal.core.contracts.table import Published
 from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind
+from shoal.core.schema import Column, Notation
 from shoal.core.survey import Overview
 from shoal.engines.common.column_types import check_type
 from shoal.engines.common.encoding import bind
@@ -119,11 +119,11 @@ class Spark(CommonEngine):
     def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing)
 
-    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:
+    def open_published(self, path: Path, notations: Mapping[str, Notation] | None = None) -> Published:
         source = open_source(self.session, path)
         if source.opened is not None:
-            return open_published(path, kinds)
+            return open_published(path, notations)
         columns = tuple(ListedColumn(name, source.column(name), source.type_of(name)) for name in source.names)
         return SparkPublished(
-            source.session, source.rows, columns, label=path.name, kinds=kinds or {}, source=source, read=True
+            source.session, source.rows, columns, label=path.name, notations=notations or {}, source=source, read=True
         )

@@ -190,7 +190,7 @@ class SparkApplication(QueriedApplication[_SparkDraft]):
             tuple(draft.columns),
             source.opened,
             draft.books,
-            kinds=self.schema.kinds,
+            notations=self.schema.notations,
             source=source,
         )
         return self._check(published, sheet)
