@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from shoal.core.multisets import parsed, spelled_multiset, spelled_value
 from shoal.parsing.dates import Calendar
@@ -11,7 +11,7 @@ from shoal.parsing.labels import DATES
 Label = str | None
 
 
-def as_published(labels: Sequence[Label], calendar: Calendar | None) -> list[Label]:
+def as_published(labels: Iterable[Label], calendar: Calendar | None) -> list[Label]:
     """Labels with their days and moments spelled as the column does; months, years and other nodes stay as they are.
 
     Example:
@@ -21,7 +21,7 @@ def as_published(labels: Sequence[Label], calendar: Calendar | None) -> list[Lab
     """
     if calendar is None or not calendar.pattern:
         return list(labels)
-    return _respelled(labels, calendar.written)
+    return _respelled(list(labels), calendar.written)
 
 
 def as_iso(labels: Sequence[Label], form: str) -> list[Label]:

@@ -168,8 +168,8 @@ def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Read
     calendar = reading.calendar
     if calendar is None or calendar.clock:
         return reading
-    pairs = [(text, date) for text, date in zip(texts, reading.texts, strict=True) if date is not None]
-    pattern = dates.pattern_of(*map(list, zip(*pairs, strict=True)), form, times=calendar.times) if pairs else ""
+    spelled = {text: date for text, date in zip(texts, reading.texts, strict=True) if date is not None}
+    pattern = dates.pattern_of(spelled, form, times=calendar.times)
     return replace(reading, calendar=replace(calendar, pattern=pattern))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import product
 
 _PART = r"%-?[dmYyHMS]"
@@ -24,9 +24,7 @@ def written(text: str, pattern: str) -> str | None:
     parts = _ISO.fullmatch(text)
     if parts is None or (parts["H"] is not None) != ("H" in pattern):
         return None
-    if ("M" not in pattern and parts["M"] not in (None, "00")) or (
-        "S" not in pattern and parts["S"] not in (None, "00")
-    ):
+    if any(sign not in pattern and parts[sign] not in (None, "00") for sign in "MS"):
         return None
     if "y" in pattern and int(parts["Y"]) not in _SHORT_YEARS:
         return None
@@ -38,20 +36,22 @@ def written(text: str, pattern: str) -> str | None:
     return re.sub(_PART, part, pattern)
 
 
-def padded_like(texts: Sequence[str], dates: Sequence[str], pattern: str) -> str:
-    """The pattern with idle zeros where all the texts, which spell these ISO dates, have them; nothing where it is one
-    that could be mistaken for something else than a date.
+def padded_like(dates: Mapping[str, str], pattern: str) -> str:
+    """The pattern with idle zeros unless all the texts, which spell these ISO dates, do without them; nothing where
+    what it spells could be mistaken for something else than a date.
 
     Example:
-        >>> padded_like(["1.02.2020", "12.11.2020"], ["2020-02-01", "2020-11-12"], "%d.%m.%Y")
+        >>> padded_like({"1.02.2020": "2020-02-01", "12.11.2020": "2020-11-12"}, "%d.%m.%Y")
         '%-d.%m.%Y'
+        >>> padded_like({"20200201": "2020-02-01"}, "%Y%m%d")
+        ''
     """
     if not _PARTS.fullmatch(pattern):
         return ""
-    count = len(_PADDED.findall(pattern))
-    for idle in product(("", "-"), repeat=count):
-        zeros = iter(idle)
-        candidate = _PADDED.sub(lambda part: f"%{next(zeros)}{part[1]}", pattern)  # noqa: B023
-        if all(written(date, candidate) == text for text, date in zip(texts, dates, strict=True)):
+    for idle in product(("", "-"), repeat=len(_PADDED.findall(pattern))):
+        pieces = _PADDED.split(pattern)
+        names = [f"%{zeros}{name}" for zeros, name in zip(idle, pieces[1::2], strict=True)]
+        candidate = pieces[0] + "".join(name + rest for name, rest in zip(names, pieces[2::2], strict=True))
+        if all(written(date, candidate) == text for text, date in dates.items()):
             return candidate
     return pattern

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -165,29 +165,27 @@ def recognized(texts: Sequence[str]) -> Recognition | None:
     return Recognition(doubt=f"its dates are written in several ways (distinct values: {listed})")
 
 
-def pattern_of(texts: Sequence[str], dates: Sequence[str], form: str, *, times: bool) -> str:
-    """The pattern of a column's texts, which spell these ISO dates in a format; nothing where they go by none, or by
-    ISO.
+def pattern_of(dates: Mapping[str, str], form: str, *, times: bool) -> str:
+    """The pattern in which the texts of a column spell these ISO dates; nothing where they go by several, or by ISO.
 
     Example:
-        >>> pattern_of(["1/2/2020", "12/11/2020"], ["2020-02-01", "2020-11-12"], "day-first", times=False)
+        >>> pattern_of({"1/2/2020": "2020-02-01", "12/11/2020": "2020-11-12"}, "day-first", times=False)
         '%-d/%-m/%Y'
     """
-    if form == "iso" or not texts:
+    if form == "iso" or not dates:
         return ""
     if form not in ORDERS:
-        return padded_like(texts, dates, form)
-    parts = _DateParts(texts).parts
-    odd = [pc.any(pc.not_equal(parts[name], "")).as_py() for name in ("fraction", "half", "offset")]
-    shapes = {name: pc.unique(parts[name]).to_pylist() for name in ("sign", *(("gap",) if times else ()))} | {
-        "seconds": pc.unique(pc.not_equal(parts["seconds"], "")).to_pylist()
-    }
-    if any(odd) or any(len(each) > 1 for each in shapes.values()):
+        return padded_like(dates, form)
+    parts = _DateParts(list(dates)).parts
+    signs, gaps = (pc.unique(parts[name]).to_pylist() for name in ("sign", "gap"))
+    seconds = pc.unique(pc.not_equal(parts["seconds"], "")).to_pylist()
+    odd = any(pc.any(pc.not_equal(parts[name], "")).as_py() for name in ("fraction", "half", "offset"))
+    if odd or len(signs) > 1 or (times and (len(gaps) > 1 or len(seconds) > 1)):
         return ""
-    pattern = shapes["sign"][0].join(("%d", "%m", "%Y") if form == "day-first" else ("%m", "%d", "%Y"))
+    pattern = signs[0].join(("%d", "%m", "%Y") if form == "day-first" else ("%m", "%d", "%Y"))
     if times:
-        pattern += f"{shapes['gap'][0]}%H:%M{':%S' if shapes['seconds'][0] else ''}"
-    return padded_like(texts, dates, pattern)
+        pattern += f"{gaps[0]}%H:%M{':%S' if seconds[0] else ''}"
+    return padded_like(dates, pattern)
 
 
 def undated(texts: Sequence[str]) -> int:

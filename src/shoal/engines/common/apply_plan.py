@@ -191,8 +191,8 @@ def _with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array
     lacking[: int(hierarchy.missing)] = False  # a missing value has no label
     places = np.arange(len(raw))
     places[lacking] = len(raw) + np.arange(np.count_nonzero(lacking))
-    labels = hierarchy.labels[0][lacking].tolist()
-    added = _typed_labels(as_published(labels, hierarchy.calendar), raw.type)
+    labels = as_published(hierarchy.labels[0][lacking], hierarchy.calendar)
+    added = _typed_labels([str(label) for label in labels], raw.type)
     return pa.concat_arrays([raw, added]).take(pa.array(places))
 
 
