@@ -174,3 +174,21 @@ def test_a_manifest_states_the_format_and_older_releases_in_iso_form_are_read(tm
     beside.write_text(json.dumps(stated))
     with pytest.raises(InputError, match="manifest is broken"):
         shoal.verify(path)
+
+
+def test_labels_that_only_look_like_dates_of_a_format_without_signs_stay(tmp_path: Path) -> None:
+    """198411 is November, and no first of January."""
+    days = [dt.date(1984, 11, 1 + place % 20) for place in range(40)] + [
+        dt.date(1984, 12, 1 + place % 20) for place in range(40)
+    ]
+    paths = [[f"{day:%Y%m%d}", f"{day:%Y%m}", "*"] for day in sorted(set(days))]
+    (tmp_path / "born.csv").write_text("\n".join(";".join(path) for path in paths) + "\n")
+    table = pl.DataFrame({"born": [f"{day:%Y%m%d}" for day in days]})
+    data = shoal.read(
+        table, quasi=["born"], date_formats={"born": "%Y%m%d"}, hierarchies={"born": tmp_path / "born.csv"}
+    )
+    release = shoal.anonymize(data, "k-anonymity:k=10", algorithm="optimal", seed=1)
+    assert set(release.frame["born"]) == {"198411", "198412"}
+    release.write(tmp_path / "release.csv")
+    assert shoal.verify(tmp_path / "release.csv").holds
+    assert shoal.evaluate(data, tmp_path / "release.csv", "gcp")["gcp"].value > 0.3

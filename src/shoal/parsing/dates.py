@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
-from shoal.parsing.date_patterns import padded_like, written
+from shoal.parsing.date_patterns import padded_like, writer
 from shoal.parsing.instants import DAY, NANOS, Days, Instants, Mask, filled, in_utc, of_typed, on_the_wall
 from shoal.parsing.recognition import Recognition
 
@@ -264,7 +264,7 @@ class Calendar:
             >>> Calendar("day-first", pattern="%d.%m.%Y").written(["2020-02-01", "2020-02"])
             ['01.02.2020', None]
         """
-        return [written(text, self.pattern) for text in texts]
+        return [*map(writer(self.pattern), texts)]
 
     def spelled(self, quantity: float) -> str:
         """The date, or the moment where times count, that a quantity is closest to.
