@@ -49,8 +49,8 @@ def writer(pattern: str) -> Callable[[str], str | None]:
 
 
 def separated(pattern: str) -> bool:
-    """Whether a pattern has each part of a date once and as a number, with a sign between any two, so that no other label
-    can be taken for a date.
+    """Whether a pattern has each part of a date once and as a number, with a sign between any two: no other label
+    can be taken for such a date.
 
     Example:
         >>> separated("%d.%m.%y"), separated("%Y%m%d"), separated("%d.%m.%Y %y"), separated("%d.%m.%Y:%M")
