@@ -61,8 +61,8 @@ def rows_keep_their_order(patch: Patch) -> None:
 def dictionaries_list_others(patch: Patch) -> None:
     honest = MemoryPublished.decode
 
-    def listing(self: MemoryPublished) -> pa.Table:
-        table = honest(self)
+    def listing(self: MemoryPublished, form: str | None = None) -> pa.Table:
+        table = honest(self, form)
         if "row" not in table.column_names:
             return table
         encoded = table["row"].combine_chunks().dictionary_encode()
@@ -76,8 +76,8 @@ def dictionaries_list_others(patch: Patch) -> None:
 def metadata_tells(patch: Patch) -> None:
     honest = MemoryPublished.decode
 
-    def telling(self: MemoryPublished) -> pa.Table:
-        return honest(self).replace_schema_metadata({"seen": "".join(secrets)})
+    def telling(self: MemoryPublished, form: str | None = None) -> pa.Table:
+        return honest(self, form).replace_schema_metadata({"seen": "".join(secrets)})
 
     secrets: list[str] = []
     honest_pseudonyms = Pseudonyms.of

@@ -117,3 +117,15 @@ def test_a_release_of_codes_is_attacked_and_evaluated_with_a_smaller_table_besid
     (attempt,) = shoal.attack(data, release, "prosecutor", external=table.select("roof", "sex", "age").head(40))
     assert attempt.worst <= 0.2
     assert shoal.evaluate(data, release, "gcp")["gcp"].value < 1
+
+
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+def test_codes_in_texts_are_read_as_numbers(engine):
+    """What is no number stays missing, and one number in two spellings is one code."""
+    texts = pl.DataFrame({"roof": ["1", "2", "nan", "2.0", "3", ""] * 20})
+    data = shoal.read(texts, quasi=["roof"], engine=engine)
+    tree = data.schema["roof"].hierarchy
+    assert columns(data)["roof"] is Kind.CATEGORICAL
+    assert tree.missing and tree.labels[0].tolist()[1:] == ["1", "2", "3"]
+    with pytest.raises(shoal.errors.ShoalError):
+        shoal.read(texts, quasi=["roof"], engine=engine, missing_rules={"roof": "refuse"})

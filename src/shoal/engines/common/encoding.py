@@ -94,10 +94,16 @@ def _spelled_as_no_number(name: str, texts: list[str], filled: NDArray[np.bool_]
 
 
 def encode(
-    name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str] = (), form: str | None = None
+    name: str,
+    column: pa.ChunkedArray,
+    kind: Kind | None,
+    missing: Collection[str] = (),
+    form: str | None = None,
+    *,
+    codes: bool = False,
 ) -> Encoded:
     """A column as codes. The kind and the format of dates and numbers are found out unless they are given; given ones
-    must fit.
+    must fit. Categories that are the `codes` of something are numbers, and are read as such.
 
     Blanks around a value do not count; one of nothing else, one that is among `missing`, or a damaged date among dates
     is missing.
@@ -108,7 +114,7 @@ def encode(
         texts = texts_of(raw.drop_null())
         absent = set(map(plain_text, missing))
         filled = np.array([text != "" and text not in absent for text in texts], dtype=np.bool_)
-        if kind in (None, Kind.NUMERIC) and not is_number(raw.type):
+        if (codes or kind in (None, Kind.NUMERIC)) and not is_number(raw.type):
             filled &= ~_spelled_as_no_number(name, texts, filled)
         entries = np.flatnonzero(raw.is_valid().to_numpy(zero_copy_only=False))[filled]
         texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
@@ -127,7 +133,7 @@ def encode(
     spellings = len(texts)
     settled = kind or reading.kind or (Kind.CATEGORICAL if numbers is None else Kind.NUMERIC)
     notes = reading.notes
-    if settled is Kind.NUMERIC and texts and reading.doubt is None:
+    if (codes or settled is Kind.NUMERIC) and texts and reading.doubt is None:
         written, texts = texts, plain or plain_numbers(texts, padded=True) or texts
         if numbers is None:
             numbers = _quantities(name, texts)

@@ -69,7 +69,7 @@ def encode_column(
     open_kind = kind is form is None and encoded.values.kind is Kind.NUMERIC and name in request.possible_codes
     if not open_kind or numbers is None or not are_codes(name, numbers, records):
         return encoded
-    coded = encode(name, column, Kind.CATEGORICAL, source.missing)
+    coded = encode(name, column, Kind.CATEGORICAL, source.missing, codes=True)
     return replace(coded, values=replace(coded.values, codes=True))
 
 
