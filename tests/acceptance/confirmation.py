@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import pandas as pd
 
 NUMBERS = re.compile(r"\[(-?[\d.]+)-(-?[\d.]+)\]")
-DATES = re.compile(r"\[(\d{4}-\d\d-\d\d) - (\d{4}-\d\d-\d\d)\]")
+DATES = re.compile(r"(?:\[(\d[\d./-]+) - )?(\d+[./-]\d+[./-]\d+)\]?")
+"""A day, or two that are the ends of a range."""
 
 
 def read(path: Path, delimiter: str) -> pd.DataFrame:
@@ -17,15 +18,21 @@ def read(path: Path, delimiter: str) -> pd.DataFrame:
     return pd.read_csv(path, sep=delimiter, dtype=str, keep_default_na=False)
 
 
-def says(cell: str, meant: str | None) -> bool:
-    """Whether a published cell is true of what was meant."""
+def day(text: str, pattern: str) -> date:
+    """A day as a table spells it: a column may have the form of ISO beside others that do not."""
+    return datetime.strptime(text, "%Y-%m-%d" if text[4:5] == "-" else pattern).date()
+
+
+def says(cell: str, meant: str | None, pattern: str) -> bool:
+    """Whether a published cell is true of what was meant; days are spelled by a pattern."""
     if cell == "*":
         return True
     if not cell or meant is None:
         return not cell and meant is None
     dates, numbers = DATES.fullmatch(cell), NUMBERS.fullmatch(cell)
     if dates:
-        return date.fromisoformat(dates[1]) <= date.fromisoformat(meant) <= date.fromisoformat(dates[2])
+        first, last = day(dates[1] or dates[2], pattern), day(dates[2], pattern)
+        return first <= date.fromisoformat(meant) <= last
     if numbers:
         return float(numbers[1]) <= float(meant) <= float(numbers[2])
     try:
@@ -43,6 +50,7 @@ def confirm(
     quasi: list[str],
     hidden: list[str],
     births: list[str],
+    dates: str,
     k: int,
 ) -> None:
     """Raises unless the release has k people in every class, says what is true, and names nobody."""
@@ -55,7 +63,7 @@ def confirm(
     assert classes.nunique().min() >= k
     for name in quasi:
         told = [
-            says(cell, None if pd.isna(was) else was)
+            says(cell, None if pd.isna(was) else was, dates)
             for cell, was in zip(both[name], both[f"{name} meant"], strict=True)
         ]
         assert all(told), name
@@ -64,4 +72,4 @@ def confirm(
         assert not cells & {value for value in meant[name].dropna() if not value.isdigit()}, name
     for name in births:
         born = meant[name].dropna()
-        assert not cells & {*born, *pd.to_datetime(born).dt.strftime("%d.%m.%Y")}, name
+        assert not cells & {*born, *pd.to_datetime(born).dt.strftime(dates)}, name

@@ -28,19 +28,20 @@ class Knowledge:
     births: tuple[str, ...] = ()
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     delimiter: str = ","
+    dates: str = "%Y-%m-%d"
 
 
 KNOWN = {
     "hospital": Knowledge(person="SSN", missing="NA", births=("BIRTHDATE",)),
     "court": Knowledge(
-        person=None, missing="NA,n/a,?", births=("dob",), answers={"--rename-duplicates": ()}
+        person=None, missing="NA,n/a,?", births=("dob",), answers={"--rename-duplicates": ()}, dates="%m/%d/%Y",
     ),
-    "covid": Knowledge(person="patient_id", births=("Geburtsdatum",), delimiter=";"),
+    "covid": Knowledge(person="patient_id", births=("Geburtsdatum",), delimiter=";", dates="%d.%m.%Y"),
     "panel": Knowledge(
-        person="pid", missing="-8,NA,.",
+        person="pid", missing="-8,NA,.", dates="%d/%m/%Y",
         answers={"--rename-duplicates": (), "--date-format": ("interview_date=day-first",)},
     ),
-    "insurance": Knowledge(person="Versichertennummer", births=("Geburtsdatum",), delimiter=";"),
+    "insurance": Knowledge(person="Versichertennummer", births=("Geburtsdatum",), delimiter=";", dates="%d.%m.%Y"),
 }  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def test_a_newcomer_publishes_what_an_independent_check_confirms(name, shell):
     assert by_role["entity"] == ([known.person] if known.person else [])
     published = read(Path("out.csv"), known.delimiter)
     confirm(
-        published, meant, key=ROW, person=known.person, quasi=quasi, births=list(known.births), k=K,
+        published, meant, key=ROW, person=known.person, quasi=quasi, births=list(known.births), dates=known.dates, k=K,
         hidden=by_role["identifier"] + by_role["entity"],
     )  # fmt: skip
     assert released["suppressed"] == len(meant) - len(published)
