@@ -57,8 +57,8 @@ def published_value(value: str, kind: str, other: str | None) -> str:
 
 def is_nan(value: str) -> str:
     """Whether a float is not a number. DuckDB thinks that it knows by the statistics of Parquet files, which leave such
-    values out, unless it has to look at the text."""
-    return f"(CAST({value} AS VARCHAR) = 'nan')"
+    values out, unless it has to look into the text; a comparison of texts it takes for one of numbers."""
+    return f"contains(printf('%g', {value}), 'nan')"
 
 
 def identifiers(source: DuckDBSource, name: str) -> Stored:
