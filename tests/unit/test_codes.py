@@ -129,3 +129,7 @@ def test_codes_in_texts_are_read_as_numbers(engine):
     assert tree.missing and tree.labels[0].tolist()[1:] == ["1", "2", "3"]
     with pytest.raises(shoal.errors.ShoalError):
         shoal.read(texts, quasi=["roof"], engine=engine, missing_rules={"roof": "refuse"})
+
+
+def test_numbers_that_fit_into_no_whole_number_are_no_codes_and_no_warning_is_shown():
+    assert not are_codes("roof", np.array([0.0, 1e300, 1.7e308]), COUNT)

@@ -78,9 +78,10 @@ def test_every_model_that_breaks_is_named() -> None:
 
 
 def test_ranges_are_compared_as_cells() -> None:
-    """`07` and `7` are two cells to whoever compares them, and numbers are not put into intervals."""
-    with pytest.raises(AssertionError, match="k is 1"):
-        assert_k_anonymous(polars.DataFrame({"n": [1.5, 2.5]}), ["n"], k=2)
+    """Numbers are not put into intervals, and `07` and `7` are two cells to whoever compares them."""
+    for values in ([1.5, 2.5], ["07", "7"]):
+        with pytest.raises(AssertionError, match="k is 1"):
+            assert_k_anonymous(polars.DataFrame({"n": values}), ["n"], k=2)
 
 
 def test_wrong_input() -> None:

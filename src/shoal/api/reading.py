@@ -182,6 +182,8 @@ def read(
 def _code_notes(coded: Mapping[str, int]) -> list[str]:
     """What to know about columns whose numbers were taken as codes, of which it says how many they have."""
     names = list(coded)
+    if not names:
+        return []
     if len(names) == 1:
         return [
             f"column {quoted(names[0])}: {coded[names[0]]} whole numbers, taken as codes; if they are quantities, say "
@@ -192,7 +194,7 @@ def _code_notes(coded: Mapping[str, int]) -> list[str]:
     return [
         f"columns {listed}{more}: a few whole numbers each, taken as codes; where they are quantities, say --kind "
         "COLUMN=numeric"
-    ][: len(names)]
+    ]
 
 
 def read_job(job: Job, *, resume: bool = False, run: Run | None = None) -> Dataset:

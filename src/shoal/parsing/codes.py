@@ -72,7 +72,7 @@ def are_codes(heading: str, numbers: NDArray[np.float64], records: int) -> bool:
     own = set(words(heading))
     if own & _CODES:
         return len(numbers) <= MOST_SAID
-    low, high = float(numbers.min()), float(numbers.max())
+    if len(numbers) > MOST or numbers.min() < -9 or numbers.max() > LARGEST:
+        return False
     stepped = len(numbers) > 2 and int(np.gcd.reduce(np.diff(np.sort(numbers)).astype(np.int64))) > 1
-    few = len(numbers) <= MOST and low >= -9 and high <= LARGEST
-    return few and not stepped and not own & _QUANTITIES
+    return not stepped and not own & _QUANTITIES
