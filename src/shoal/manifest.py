@@ -301,7 +301,7 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
     shown = {name: table for table in reversed(list(tables.values())) for name in table.names}
     for entry in stated["columns"]:
         name, role = entry["name"], Role(entry["role"])
-        if role in (Role.IDENTIFIER, Role.DROP):
+        if role in (Role.IDENTIFIER, Role.WEIGHT, Role.DROP):
             continue
         if name not in shown and role is not Role.ENTITY:
             raise unknown_columns([name], shown)

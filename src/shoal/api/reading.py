@@ -44,6 +44,7 @@ def read(
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
     person: str | None = None,
+    weight: str | None = None,
     drop: Iterable[str] = (),
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
     column_hierarchies: Mapping[str, HierarchySpec] | None = None,
@@ -74,6 +75,8 @@ def read(
         identifiers: columns that name a person; a release drops them.
         person: the column that says whose each record is, where people have several: then people are counted, not
             records. A release drops it, as identifiers.
+        weight: the column of survey weights: how many people of the population each record stands for. A release drops
+            it, because weights can identify people.
         drop: other columns that a release leaves out. They are not taken to name anybody: no pseudonyms replace them.
         hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
@@ -120,7 +123,7 @@ def read(
     opened = chosen_engine.open(received(source), opening)
     assigned = roles(
         opened.names, quasi=as_list(quasi), sensitive=as_list(sensitive), identifiers=as_list(identifiers),
-        person=[] if person is None else [person], drop=as_list(drop),
+        person=[] if person is None else [person], weight=[] if weight is None else [weight], drop=as_list(drop),
     )  # fmt: skip
     formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
     for named in (kinds or {}, formats, missing_rules or {}):
@@ -137,6 +140,8 @@ def read(
     builders = {**hierarchy_builders(hierarchies, assigned), **hierarchy_builders(column_hierarchies, assigned)}
 
     declared_kinds = {name: plugins.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
+    if weight is not None and declared_kinds.setdefault(weight, Kind.NUMERIC) is not Kind.NUMERIC:
+        raise SchemaError(f"column {weight!r} is the weight, and weights are numbers; leave its kind out")
     checkpoint = None
     if resume_dir is not None:
         reading = [
@@ -150,7 +155,8 @@ def read(
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
         if values.doubt is not None:
             raise SchemaError(values.doubt)
-        notes.extend(values.notes)
+        if role is not Role.WEIGHT:  # it is not published, however it is spelled
+            notes.extend(values.notes)
         if values.codes and len(values.texts) > 2:  # of two, hidden or not is all there is
             coded[values.column] = len(values.texts)
         spec = builders.get(values.column)

@@ -50,9 +50,7 @@ def run(
 
     if column is None:
         raise ParameterError("name the column with --column")
-    job = job.with_roles(
-        {Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.DROP: [], Role.QUASI: [column]}
-    )
+    job = job.with_roles({role: [column] if role is Role.QUASI else [] for role in Role if role is not Role.PLAIN})
     rule = None if builder is None else make_builder(builder)
     findings: list[Finding] = []
     if extend is not None:

@@ -179,7 +179,8 @@ class Classes:
     `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies
     (level 0, the *summary* of a table), `generalize` rolls them up without another look at the rows.
     `records` counts the whole table, also what no class holds. Where it is known whose each record is, `people` counts
-    the records of each person in each class.
+    the records of each person in each class. Survey `weights` say how many people of the population the records of each
+    class stand for; where people are known, they are those of the people, by code.
     """
 
     attributes: tuple[str, ...]
@@ -189,6 +190,7 @@ class Classes:
     hierarchies: tuple[Hierarchy, ...] = ()
     records: int = 0
     people: Histogram | None = None
+    weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -198,6 +200,14 @@ class Classes:
         """How many people each class has. Somebody may be in several classes, so these do not add up; where it is not
         known whose a record is, every record is a person."""
         return self.sizes if self.people is None else self.people.distinct
+
+    @property
+    def population(self) -> Floats | None:
+        """How many people of the population each class has, as the survey weights estimate it: their sum over the
+        people of the class."""
+        if self.weights is None or self.people is None:
+            return self.weights
+        return self.people.total(self.weights[self.people.values])
 
     def hiding(self) -> tuple[Counts, Counts]:
         """How many people hide among how many: each number that occurs, ascending, and the people whose smallest class
@@ -232,7 +242,10 @@ class Classes:
         sizes = np.bincount(index[staying], self.sizes[staying], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
         people = None if self.people is None else self.people.rolled(index, classes)
-        return Classes(self.attributes, keys, sizes, histograms, (), self.records, people)
+        weights = self.weights
+        if weights is not None and self.people is None:
+            weights = np.bincount(index[staying], weights[staying], minlength=classes).astype(np.float64)
+        return Classes(self.attributes, keys, sizes, histograms, (), self.records, people, weights)
 
     def generalize(self, levels: Sequence[int]) -> Classes:
         """The classes when each attribute is published at the given level of its hierarchy."""

@@ -19,6 +19,7 @@ from shoal.core.run import Run
 from shoal.core.schema import WITHHELD, Role, Schema
 from shoal.core.survey import Survey
 from shoal.core.values import Values
+from shoal.core.weights import check_weights, class_weights, weights_of
 from shoal.errors import SchemaError
 from shoal.storage.checkpoint import Checkpoint
 
@@ -60,6 +61,7 @@ class Dataset:
         check_parts(engine, table, EngineTable)
         if list(schema.names) != list(source.names):
             raise broken_rule(engine, "the schema must have the columns of the source, in their order")
+        check_weights(schema, table)
         return cls(table, schema, engine, checkpoint=checkpoint)
 
     @property
@@ -75,10 +77,15 @@ class Dataset:
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         quasi, person = self.schema.quasi, self.schema.person
-        summary = self.table.group(quasi, self.schema.sensitive, person=person)
+        summary = self._weighted(self.table.group(quasi, self.schema.sensitive, person=person))
         if not self.schema.strict:
             return summary
         return joined(summary, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
+
+    def _weighted(self, classes: Classes) -> Classes:
+        """Classes with what their records stand for, where there is a weight column."""
+        weights = class_weights(self.schema, self.table, classes.attributes)
+        return classes if weights is None else replace(classes, weights=weights)
 
     @property
     def margin(self) -> Classes:
@@ -129,18 +136,18 @@ class Dataset:
         """The classes over any columns that are encoded: quasi-identifiers and sensitive attributes."""
         if attributes and set(attributes) <= set(self.schema.quasi):
             return self.summary.select(attributes)
-        return self.table.group(attributes, (), person=self.schema.person)
+        return self._weighted(self.table.group(attributes, (), person=self.schema.person))
 
     def listing(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes of all records, as a plan by record orders them: by tuple, then by the keyed hash."""
         return self._listing(seed)[: len(self.schema.sensitive)]
 
     def _listing(self, seed: int) -> tuple[Codes, ...]:
-        """The sensitive codes and, where there is a person column, the people."""
+        """The sensitive codes and, where there are such columns, the weights and the people."""
         listing = self._listings.get(seed)
         if listing is None:
-            person = () if self.schema.person is None else (self.schema.person,)
-            listing = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *person), seed)
+            beside = [name for name in (self.schema.weight, self.schema.person) if name is not None]
+            listing = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *beside), seed)
             self._listings.clear()
             self._listings[seed] = listing
         return listing
@@ -171,7 +178,11 @@ class Dataset:
         if self.schema.strict:
             parts = joined(parts, lambda others, name: grouped(others, [name]))
         histograms = tuple(map(Histogram.compared, parts.sensitive, self.summary.sensitive))
-        return replace(parts, sensitive=histograms, records=self.records)
+        weights = self.summary.weights
+        if self.schema.weight is not None and person is None:
+            each = weights_of(self.schema, self.schema.weight)[listing[len(sensitive)][published]]
+            weights = np.bincount(index[published], each, minlength=classes).astype(np.float64)
+        return replace(parts, sensitive=histograms, records=self.records, weights=weights)
 
     def knowing(self, names: Iterable[str]) -> Dataset:
         """The same table with further columns encoded, whatever their role; what was encoded is as it was."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.schema import FILLED, Column, Kind, Missing, Role, Schema
 from shoal.core.values import Values
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
@@ -70,9 +70,9 @@ class Description:
         )
 
     def rule(self, name: str) -> Missing:
-        """What becomes of records without a value; nobody can be without a person."""
+        """What becomes of records without a value; nobody can be without a person or a weight."""
         given = self.missing_rules.get(name, Missing.VALUE)
-        return Missing.REFUSE if self.roles[name] is Role.ENTITY else given
+        return Missing.REFUSE if self.roles[name] in FILLED else given
 
     def hierarchy(self, values: Values) -> Hierarchy:
         """The hierarchy of a column."""

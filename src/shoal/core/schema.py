@@ -13,25 +13,32 @@ from shoal.errors import InputError, SchemaError, quoted, unknown_columns
 
 
 class Role(StrEnum):
-    """What a column means for privacy; an `entity` says whose the record is, where people have several, and what is
-    to `drop` says nothing about people and is not published."""
+    """What a column means for privacy; an `entity` says whose the record is, where people have several, a `weight` how
+    many people of the population it stands for, and what is to `drop` says nothing about people and is not published.
+    """
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     PLAIN = "plain"
     ENTITY = "entity"
+    WEIGHT = "weight"
     DROP = "drop"
 
 
-ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY)
+ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY, Role.WEIGHT)
 """The roles whose values are looked at; other columns are published as they are, or not at all."""
 
 
 NAMING = (Role.IDENTIFIER, Role.ENTITY)
 """The roles of columns that name people, of which nothing but pseudonyms is ever published."""
-WITHHELD = (*NAMING, Role.DROP)
+WITHHELD = (*NAMING, Role.WEIGHT, Role.DROP)
 """The roles of columns of which no value is published."""
+FILLED = {
+    Role.ENTITY: "nobody knows whose they are",
+    Role.WEIGHT: "nobody knows how many people they stand for",
+}
+"""The roles of columns that must have a value in every record, and what a record without one leaves open."""
 
 
 class Kind(StrEnum):
@@ -52,9 +59,10 @@ class Missing(StrEnum):
 
 
 def with_roles(names: Sequence[str], roles: Mapping[str, Role]) -> list[str]:
-    """The columns of a table that an engine encodes; a table without any, but for whose its records are, is refused."""
+    """The columns of a table that an engine encodes; a table without any, but for whose its records are
+    and what they weigh, is refused."""
     named = [name for name in names if roles[name] in ENCODED]
-    if all(roles[name] is Role.ENTITY for name in named):
+    if all(roles[name] in FILLED for name in named):
         raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
     return named
 
@@ -62,8 +70,8 @@ def with_roles(names: Sequence[str], roles: Mapping[str, Role]) -> list[str]:
 def refused(name: str, role: Role, absent: int, records: int) -> InputError:
     """The error of a column that must not lack a value and does."""
     lacks = f"column {name!r} lacks a value in {absent:,} of {records:,} records"
-    if role is Role.ENTITY:
-        return InputError(f"{lacks}, so that nobody knows whose they are; fill them in or leave these records out")
+    if role in FILLED:
+        return InputError(f"{lacks}, so that {FILLED[role]}; fill them in or leave these records out")
     return InputError(f"{lacks}; its rule refuses that")
 
 
@@ -164,6 +172,11 @@ class Schema:
         """The column that says whose each record is; without one every record is a person of its own."""
         return next(iter(self.named(Role.ENTITY)), None)
 
+    @property
+    def weight(self) -> str | None:
+        """The column of survey weights; without one a record stands for nobody else."""
+        return next(iter(self.named(Role.WEIGHT)), None)
+
     def with_columns(self, columns: Iterable[Column]) -> Schema:
         """The same schema with some columns described anew."""
         changed = {column.name: column for column in columns}
@@ -177,6 +190,7 @@ def roles(
     sensitive: Iterable[str],
     identifiers: Iterable[str],
     person: Iterable[str] = (),
+    weight: Iterable[str] = (),
     drop: Iterable[str] = (),
 ) -> dict[str, Role]:
     """The role of every column of a table, those that were given one first; an unknown name or a second role is an
@@ -185,7 +199,7 @@ def roles(
     given: dict[str, Role] = {}
     each = (
         (Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers), (Role.ENTITY, person),
-        (Role.DROP, drop),
+        (Role.WEIGHT, weight), (Role.DROP, drop),
     )  # fmt: skip
     for role, chosen in each:
         chosen = list(chosen)

@@ -97,7 +97,7 @@ def _shown(
     """What stands in a table, in the order of the schema."""
     shown = []
     for each in schema.columns:
-        if each.role is Role.DROP:
+        if each.role in (Role.DROP, Role.WEIGHT):
             continue
         what: What = "pseudonym" if each.role in NAMING else "raw"
         if each.name in column or (main and each.name not in named and (pseudonyms or what == "raw")):

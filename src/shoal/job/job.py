@@ -55,7 +55,10 @@ class ColumnJob:
     """What a job says of one column."""
 
     role: Role = option(
-        _plain, "role", "Role of the column: identifier, quasi, sensitive, plain, entity or drop.", public=True
+        _plain,
+        "role",
+        "Role of the column: identifier, quasi, sensitive, plain, entity, weight or drop.",
+        public=True,
     )
     kind: Kind | None = option(
         None, "kind", "Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable.",
@@ -101,6 +104,10 @@ class Roles:
         None, "", "Column that identifies the person of each row; people are then counted instead of rows.", TABLE,
         verbs="read",
     )  # fmt: skip
+    weight: str | None = option(
+        None, "", "Column of survey weights: how many people of the population each row stands for; it is dropped.",
+        TABLE, verbs="read",
+    )  # fmt: skip
     drop: tuple[str, ...] = option(
         (), "", "Other columns to leave out of the release, separated by commas.", TABLE, verbs="read"
     )
@@ -112,8 +119,12 @@ def role_of(name: str) -> Role:
 
     return {
         "quasi": Role.QUASI, "sensitive": Role.SENSITIVE, "identifiers": Role.IDENTIFIER, "person": Role.ENTITY,
-        "drop": Role.DROP,
+        "weight": Role.WEIGHT, "drop": Role.DROP,
     }[name]  # fmt: skip
+
+
+_SINGLE = {"person": "identify the person of a record", "weight": "say how many people a record stands for"}
+"""The roles that only one column can have, and what it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,14 +324,16 @@ class Job:
 
     @property
     def roles(self) -> Roles:
-        """The columns that have each role; only one can say whose each record is."""
-        names = {option.name: tuple(self.named(role_of(option.name))) for option in options(Roles)}
-        people = names.pop("person")
-        if len(people) > 1:
-            raise ParameterError(
-                f"{len(people)} columns have the role entity; only one column can identify the person of a record"
-            )
-        return Roles(**names, person=next(iter(people), None))
+        """The columns that have each role; some only one can have."""
+        names: dict[str, Any] = {option.name: tuple(self.named(role_of(option.name))) for option in options(Roles)}
+        for name, purpose in _SINGLE.items():
+            columns = names[name]
+            if len(columns) > 1:
+                raise ParameterError(
+                    f"{len(columns)} columns have the role {role_of(name)}; only one column can {purpose}"
+                )
+            names[name] = next(iter(columns), None)
+        return Roles(**names)
 
     @property
     def person(self) -> str | None:

@@ -20,7 +20,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.schema import Role, Schema
+from shoal.core.schema import FILLED, Schema
 from shoal.errors import NotDefined, unknown_columns
 from shoal.publishing.publish import whole
 
@@ -110,7 +110,7 @@ def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool,
 
 def _without_people(schema: Schema, names: Sequence[str]) -> Schema:
     """The schema of some columns; whose a record is does not matter for a comparison of losses."""
-    columns = tuple(column for column in schema.columns if column.name in names and column.role is not Role.ENTITY)
+    columns = tuple(column for column in schema.columns if column.name in names and column.role not in FILLED)
     return replace(schema, columns=columns, order=tuple(name for name in schema.order if name in names))
 
 

@@ -153,7 +153,7 @@ class ReusableRecoding:
                 f"{', '.join(map(quoted, extra))}; drop them"
             )
         lacking = [name for name, column in known.items() if name not in source.names]
-        needed = [name for name in lacking if known[name].role not in (Role.IDENTIFIER, Role.DROP)]
+        needed = [name for name in lacking if known[name].role not in (Role.IDENTIFIER, Role.WEIGHT, Role.DROP)]
         if needed:
             raise SchemaError(f"columns of the release are lacking: {', '.join(map(quoted, needed))}")
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))

@@ -44,7 +44,7 @@ def checked(schema: Schema, columns: Columns, *, overlapping: bool) -> Columns:
     if unknown:
         raise unknown_columns(unknown, schema.names)
     for name in names:
-        if schema[name].role in (Role.IDENTIFIER, Role.DROP):
+        if schema[name].role in (Role.IDENTIFIER, Role.WEIGHT, Role.DROP):
             raise ParameterError(f"columns: {name!r} is not published as it is; leave it out")
     if any(len(set(column)) < len(column) or not column for column in columns):
         raise ParameterError("columns: each needs at least one attribute, and names it once")

@@ -13,8 +13,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Kind, Role, refused
+from shoal.core.schema import FILLED, Kind, Role, refused
 from shoal.core.values import Values
+from shoal.core.weights import check_weights
 from shoal.errors import InputError, ShoalError
 from shoal.job.arguments import arguments
 from shoal.job.job import ColumnJob, Job
@@ -40,13 +41,14 @@ class Look:
         """The table as somebody reads it who gives the columns these roles; nothing is read again."""
         schema = self.data.schema
         roles = {name: columns[name].role if name in columns else Role.PLAIN for name in schema.names}
-        person = next((name for name, role in roles.items() if role is Role.ENTITY), None)
-        hierarchy = None if person is None else schema[person].hierarchy
-        if person is not None and hierarchy is not None and hierarchy.missing:
-            absent = int((self.data.codes(person) == 0).sum())
-            raise refused(person, Role.ENTITY, absent, self.data.records)
+        for name, role in roles.items():
+            hierarchy = schema[name].hierarchy
+            if role in FILLED and hierarchy is not None and hierarchy.missing:
+                raise refused(name, role, int((self.data.codes(name) == 0).sum()), self.data.records)
         described = tuple(replace(column, role=roles[column.name]) for column in schema.columns)
-        return replace(self.data, schema=replace(schema, columns=described))
+        schema = replace(schema, columns=described)
+        check_weights(schema, self.data.table)
+        return replace(self.data, schema=schema)
 
     def preview(self) -> list[list[str]]:
         """The first records, for whoever asks to see them. Missing values are empty."""

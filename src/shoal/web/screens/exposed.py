@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal import api
 from shoal.core.finding import Finding
-from shoal.core.schema import Role
+from shoal.core.schema import Kind, Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job.job import ColumnJob
@@ -21,7 +21,7 @@ from shoal.web.work import TaskState
 
 ROWS = "rows"
 """Somebody says that every row is a person of its own; until then it is only taken for granted."""
-ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.DROP)
+ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.DROP)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
 
 
@@ -114,7 +114,14 @@ def change_role(session: PageSession, form: Fields) -> None:
     look = session.look()
     if role is not Role.PLAIN and name in look.unreadable:
         raise InputError(look.unreadable[name])
-    session.change_column(name, "history.role", role=role)
+    columns = dict(session.job.columns)
+    if role is Role.WEIGHT:  # there is one, and it is read as numbers even where these look like codes
+        for other in session.job.named(role):
+            columns[other] = replace(columns[other], role=Role.DROP, kind=None)
+    column = columns.get(name, ColumnJob())
+    kind = Kind.NUMERIC if role is Role.WEIGHT else None if column.role is Role.WEIGHT else column.kind
+    columns[name] = replace(column, role=role, kind=kind)
+    session.change(replace(session.job, columns=columns), "history.role", column=name)
 
 
 def change_person(session: PageSession, form: Fields) -> None:
