@@ -33,7 +33,7 @@ def test_people_weigh_once_however_many_records_they_have() -> None:
     assert classes.headcounts.tolist() == [1, 2]
     assert classes.population is not None and classes.population.tolist() == [3, 12]
     differing = table.with_columns(pl.Series("w", [3.0, 4, 5, 7, 7]))
-    with pytest.raises(InputError, match=r"1 people have records that differ in the weight column 'w'"):
+    with pytest.raises(InputError, match=r"the records of 1 person differ in the weight column 'w'"):
         shoal.read(differing, quasi=["sex"], person="who", weight="w")
 
 

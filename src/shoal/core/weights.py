@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.contracts.table import EngineTable
+from shoal.core.formatting import counted
 from shoal.core.hierarchy import Floats
 from shoal.core.schema import Schema
 from shoal.errors import InputError, SchemaError
@@ -18,18 +19,19 @@ def check_weights(schema: Schema, table: EngineTable) -> None:
     values = schema.hierarchy_of(name).values
     if values is None:
         raise SchemaError(f"column {name!r} is not numeric, and weights are numbers; choose another column")
-    counted = table.group((name,), ())
-    wrong = int(counted.sizes[~(values[counted.keys[0]] > 0)].sum())
+    weights = table.group((name,), ())
+    wrong = int(weights.sizes[~(values[weights.keys[0]] > 0)].sum())
     if wrong:
         raise InputError(
-            f"column {name!r} is not above 0 in {wrong:,} of {counted.records:,} records; a weight says how many "
+            f"column {name!r} is not above 0 in {wrong:,} of {weights.records:,} records; a weight says how many "
             "people of the population a record stands for; correct them or leave these records out"
         )
     if schema.person is not None:
         several = int((table.group((schema.person,), (name,)).sensitive[0].distinct > 1).sum())
         if several:
             raise InputError(
-                f"{several:,} people have records that differ in the weight column {name!r}; a person has one weight"
+                f"the records of {counted(several, 'people')} differ in the weight column {name!r}; a person has one "
+                "weight"
             )
 
 
