@@ -133,3 +133,9 @@ def test_codes_in_texts_are_read_as_numbers(engine):
 
 def test_numbers_that_fit_into_no_whole_number_are_no_codes_and_no_warning_is_shown():
     assert not are_codes("roof", np.array([0.0, 1e300, 1.7e308]), COUNT)
+
+
+def test_a_code_may_be_asked_for_in_another_spelling():
+    data = shoal.read(pl.DataFrame({"roof": ["-0", "2"] * 20}), quasi=["roof"])
+    assert columns(data)["roof"] is Kind.CATEGORICAL
+    assert [shoal.query(data, where={"roof": asked}).value for asked in ("-0", "0", "2.0", "02")] == [20, 20, 20, 0]

@@ -133,12 +133,10 @@ class Records:
             return np.asarray(sizes >= self.policy.least)
         return self.policy.holds(self.dataset.partitioned(owners, clusters, seed=self.policy.seed))
 
-    @cached_property
+    @property
     def unions_hold(self) -> bool:
-        """Whether the union of clusters that satisfy the policy always does. Where people are counted, somebody may be
-        in several clusters, and only models that any record may join are sure to survive."""
-        people = self.dataset.schema.person is not None
-        return all(model.growth_monotone or (model.merge_monotone and not people) for model in self.policy.models)
+        """Whether the union of clusters that satisfy the policy always does."""
+        return self.policy.unions_hold(people=self.dataset.schema.person is not None)
 
     def as_published(self, owners: Codes) -> Codes:
         """The clustering as a reader sees it: clusters that are published alike are one."""

@@ -14,7 +14,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Numeric, Publish, Rebuildings, Refine, TimeLimit, Work, outputs
 from shoal.algorithms._effort import cutting, refining
-from shoal.algorithms._merging import infeasible_as_one_class
+from shoal.algorithms._merging import infeasible_as_one_class, merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import ENDLESS, REBUILDINGS, refined
 from shoal.core.contracts.algorithm import Algorithm
@@ -108,15 +108,16 @@ class Mondrian(Algorithm):
         cutter = Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict, uncut=self.uncut)
         classes = cutter.run(run.part(between=(0.0, 0.1 if self.refine else 1.0)))
         facts: dict[str, Any] = {"rounds": cutter.rounds}
+        if not self.refine and policy.unions_hold(people=dataset.schema.person is not None):
+            return Recoding.of_partition(summary, classes, chosen, facts=facts)
+        records = Records.of(dataset, policy, chosen)
+        owners = classes[records.tuples] if self.strict else classes
         if self.refine:
-            records = Records.of(dataset, policy, chosen)
-            owners = classes[records.tuples] if self.strict else classes
             watch = run.part(between=(0.1, 1.0))
             owners, facts["refinement"] = refined(
                 records, owners, self.time_limit, watch, rebuildings=self.rebuildings, work=self.work
             )
-            return records.recoding(owners, facts)
-        return Recoding.of_partition(summary, classes, chosen, facts=facts)
+        return records.recoding(merged_as_published(records, owners, run)[0], facts)
 
 
 SMALL = 4

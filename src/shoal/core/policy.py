@@ -78,6 +78,11 @@ class Policy:
             verdict &= model.holds(classes)
         return verdict
 
+    def unions_hold(self, *, people: bool) -> bool:
+        """Whether the union of classes that satisfy the policy always does. Where people are counted, somebody may be
+        in several classes, and only models that any record may join are sure to survive."""
+        return all(model.growth_monotone or (model.merge_monotone and not people) for model in self.models)
+
     def budget(self, records: int) -> int:
         """How many of so many records may be left out."""
         return allowed(self.suppression, records)

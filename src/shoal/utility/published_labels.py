@@ -66,6 +66,12 @@ class Labels:
         texts = self._tree.labels[0] if self.spelling == "levels" else self.texts
         return any(text is not None and ":" in text and names_zone(text) for text in texts)
 
+    @cached_property
+    def _codes(self) -> bool:
+        """Whether the column is one of codes, numbers in their plainest spelling: one may be asked for in another."""
+        texts = self.texts if self.hierarchy is None else self.hierarchy.labels[0]
+        return self.kind is Kind.CATEGORICAL and all(text is None or plain_number(text) == text for text in texts)
+
     @property
     def present(self) -> float:
         """The share of the records with a value, among those whose label tells."""
@@ -181,7 +187,7 @@ class Labels:
     def among(self, values: frozenset[str]) -> Meaning:
         """What each label says about being one of some texts. Numbers and dates of a column that has them count,
         however they are spelled."""
-        wanted = _Wanted(values, self.kind, by_clock=not self.zoned)
+        wanted = _Wanted(values, None if self._codes else self.kind, by_clock=not self.zoned)
         if self.spelling == "levels":
             chance, sure, possible = self._under(wanted)
         else:
