@@ -276,7 +276,11 @@ def _quasi(chance: Random, name: str, records: int, container: str) -> Column:
 
 def _suited_quasi(chance: Random, algorithm: str, name: str, records: int, container: str) -> Column:
     """A column that a perturbation can change: of numbers, or of categories."""
-    some = pools.TEXTS[:4] if algorithm == "pram" else pools.NUMBERS[:5] + pools.NUMBERS[10:12] + pools.NUMBERS[14:17]
+    some = (
+        pools.TEXTS[:4]
+        if algorithm in ("pram", "targeted-swapping")
+        else pools.NUMBERS[:5] + pools.NUMBERS[10:12] + pools.NUMBERS[14:17]
+    )
     pool = chance.choice(_suited_to(container, some))
     column = _column(chance, name, "quasi", pool, records, container, balanced=chance.random() < 0.7)
     return replace(column, rule="value")
@@ -359,10 +363,16 @@ def _given(chance: Random, column: Column) -> Given | None:
 def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]:
     """An algorithm's example with the names of columns that this table has."""
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
+    quasi = [column.name for column in columns if column.role == "quasi"]
+
+    def by_column(entries: Any) -> Any:
+        return tuple(f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False))
+
     named = {
-        "publish": lambda entries: tuple(
-            f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False)
-        ),
+        "publish": by_column,
+        "top": by_column,
+        "geography": lambda entries: tuple(quasi[: len(entries)]),
+        "strata": lambda entries: tuple(quasi[-len(entries) :]),
         "columns": lambda entries: _named(entries, columns, numeric),
     }  # fmt: skip
     found = {key: named[key](value) if key in named else value for key, value in parameters.items()}

@@ -11,7 +11,10 @@ from tests.fuzz.case import Column
 from tests.fuzz.checking import JUDGED, Checks, demand
 from tests.fuzz.meaning import number, quantity
 
-SWAPPING, SIGNED, RANKED, CHOSEN = "rank-swapping", "multiplicative-noise", ("resampling", "distortion"), "pram"
+SWAPPING, SIGNED, RANKED = "rank-swapping", "multiplicative-noise", ("resampling", "distortion")
+KEEPING = (SWAPPING, "shuffling", "targeted-swapping")
+CHOSEN = ("pram", "targeted-swapping")
+MEANS = ("top-bottom-coding", "microaggregation")
 
 
 def check_perturbed(checks: Checks) -> None:
@@ -28,7 +31,7 @@ def check_perturbed(checks: Checks) -> None:
 def _check_column(checks: Checks, column: Column) -> None:
     sheet, name = checks.sheets[""], checks.case.algorithm[0]
     values = checks.lexicons[column.name].values
-    if column.role == "sensitive" or name == SWAPPING:
+    if column.role == "sensitive" or name in KEEPING:
         found = Counter(checks.values(sheet, column.name))
         demand(found == Counter(values[row] for row in checks.kept), f"{name} changed the values of a column")
     if checks.rows is None:
@@ -38,7 +41,7 @@ def _check_column(checks: Checks, column: Column) -> None:
     made = [values[row] is None and cell is not None for cell, row in zip(cells, checks.rows, strict=True)]
     demand(not any(made), "a missing value became one")
     demand(not any(lost) or name == "random-projection", "a value became missing")
-    if column.role == "sensitive" or name == CHOSEN:
+    if column.role == "sensitive" or name in CHOSEN:
         shown = checks.values(sheet, column.name)
         if column.role == "sensitive":
             demand(shown == [values[row] for row in checks.rows], "a perturbation changed a sensitive value")
@@ -61,6 +64,18 @@ def _check_numbers(checks: Checks, pairs: list[tuple[Fraction, Fraction]]) -> No
         ordered = sorted(pairs)
         shown = [cell for _, cell in sorted(ordered, key=lambda pair: (pair[0], pair[1]))]
         demand(shown == sorted(shown), f"{name} changed the ranks")
+    if name in MEANS and pairs:
+        moved = abs(sum(shown - true for true, shown in pairs))
+        demand(moved <= Fraction(1, 10**6) * sum(abs(true) for true, _ in pairs), f"{name} changed a mean")
+        new = Counter(shown for true, shown in pairs if true != shown)
+        least = int(given.get("k", 3))
+        kept = Counter(shown for true, shown in pairs if true == shown)
+        demand(all(new[cell] + kept[cell] >= least for cell in new), "a mean stands for too few records")
+    if name == "rounding" and any(true != shown for true, shown in pairs):  # else it may be a column of codes
+        base = Fraction(str(given.get("base", 10)))
+        most = base if given.get("random") else base / 2
+        demand(all(abs(shown - true) <= most for true, shown in pairs), "a value was rounded too far")
+        demand(all(shown % base == 0 for _, shown in pairs), "a rounded value is no multiple of the base")
     if name == SWAPPING:
         most = int(given.get("share", 0.05) * len(checks.rows or ()))
         values = sorted(true for true, _ in pairs)

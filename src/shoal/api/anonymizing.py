@@ -246,6 +246,11 @@ def _deviations(recoding: Recoding) -> Iterator[str]:
             f"The table is so large that it was clustered in {facts['blocks']} separate blocks, which approximates the "
             "algorithm. The policy holds exactly."
         )
+    if facts.get("unswapped"):
+        yield (
+            f"{facts['unswapped']:,} records at risk have no similar record in another area and stay where they are. "
+            "Match on fewer columns, or treat these records otherwise."
+        )
     stopped = facts.get("refinement", {}).get("stopped")
     if stopped == "work":
         yield (

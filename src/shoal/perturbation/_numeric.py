@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,32 +28,100 @@ EXACT = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericPerturbation(Algorithm):
-    """Changes the values of numeric columns. Missing values stay missing."""
+class ColumnPerturbation(Algorithm):
+    """Changes the values of numeric columns, going by whatever the table has. Missing values stay missing."""
 
     columns: Annotated[tuple[str, ...], Doc("the columns to change; by default all numeric quasi-identifiers")] = ()
 
     claims: ClassVar[bool] = False
+
+    @abstractmethod
+    def perturbed(
+        self, dataset: Dataset, values: Floats, names: tuple[str, ...], seed: int, run: Run
+    ) -> tuple[Floats, dict[str, Any]]:
+        """The new values, records by columns, not-a-number where missing, and facts worth knowing. Records stand in the
+        order of their keyed hash."""
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        names = chosen_columns(dataset, self.columns, is_numeric, "numeric", "this changes numbers")
+        values = exact_numbers(dataset, names, policy.seed)
+        run.report(0.0, "changing values")
+        after, facts = self.perturbed(dataset, values, names, policy.seed, run)
+        run.check()
+        columns = dict(zip(names, np.ascontiguousarray(after.T), strict=True))
+        return Recoding(form="perturbed", facts={"columns": list(names), **facts}, changed=columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumericPerturbation(ColumnPerturbation):
+    """Changes the values of numeric columns at random, going by nothing but them."""
+
     seed_protects: ClassVar[bool] = True
 
     @abstractmethod
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
         """The new values: records by columns, not-a-number where missing."""
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        names = chosen_columns(dataset, self.columns, _is_numeric, "numeric", "this changes numbers")
-        numbers = dataset.table.numbers(names, policy.seed)
-        for name, column in numbers.items():
-            if np.abs(np.nan_to_num(column)).max(initial=0.0) >= EXACT:
-                raise SchemaError(
-                    f"column {name!r} has numbers from {EXACT:,} up, which this would round; make it categorical or "
-                    "leave it out"
-                )
-        run.report(0.0, "changing values")
-        after = self.changed(np.stack(list(numbers.values()), axis=1), names, np.random.default_rng(policy.seed), run)
-        run.check()
-        columns = dict(zip(names, np.ascontiguousarray(after.T), strict=True))
-        return Recoding(form="perturbed", facts={"columns": list(names)}, changed=columns)
+    def perturbed(
+        self, dataset: Dataset, values: Floats, names: tuple[str, ...], seed: int, run: Run
+    ) -> tuple[Floats, dict[str, Any]]:
+        return self.changed(values, names, np.random.default_rng(seed), run), {}
+
+
+def exact_numbers(dataset: Dataset, names: tuple[str, ...], seed: int) -> Floats:
+    """Numeric columns, records by columns in the order of the keyed hash; numbers that doubles would round are
+    refused."""
+    numbers = dataset.table.numbers(names, seed)
+    for name, column in numbers.items():
+        if np.abs(np.nan_to_num(column)).max(initial=0.0) >= EXACT:
+            raise SchemaError(
+                f"column {name!r} has numbers from {EXACT:,} up, which this would round; make it categorical or "
+                "leave it out"
+            )
+    return np.stack(list(numbers.values()), axis=1)
+
+
+def people_of(dataset: Dataset, seed: int) -> NDArray[np.int64]:
+    """Whose each record is, in the order of the keyed hash: a number for each person, or for each record where no
+    column names the person."""
+    person = dataset.schema.person
+    if person is None:
+        return np.arange(dataset.records)
+    return dataset.table.listing((), (person,), seed)[0].astype(np.int64)
+
+
+def groups_by(dataset: Dataset, names: tuple[str, ...], seed: int) -> NDArray[np.int64]:
+    """The group of each record, in the order of the keyed hash: those that agree in all columns, whatever their
+    role."""
+    unknown = [name for name in names if name not in dataset.schema.names]
+    if unknown:
+        raise unknown_columns(unknown, dataset.schema.names)
+    if not names:
+        return np.zeros(dataset.records, np.int64)
+    digests = dataset.table.digests(names, seed, (), seed)
+    return np.unique(digests, return_inverse=True)[1].astype(np.int64)
+
+
+def by_column(entries: tuple[str, ...], parameter: str) -> dict[str, str]:
+    """What entries such as `age=85` say of each column."""
+    parts = [entry.rpartition("=") for entry in entries]
+    if not all(name and value for name, _, value in parts):
+        raise ParameterError(f"{parameter}: write COLUMN=VALUE")
+    said = {name: value for name, _, value in parts}
+    if len(said) < len(parts):
+        raise ParameterError(f"{parameter}: a column is named twice")
+    return said
+
+
+def finite(text: str, parameter: str) -> float:
+    """A number of a parameter."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ParameterError(f"{parameter}: what stands after the = must be a number")
+    return number
 
 
 def chosen_columns(
@@ -71,7 +140,7 @@ def chosen_columns(
     return names
 
 
-def _is_numeric(dataset: Dataset, name: str) -> bool:
+def is_numeric(dataset: Dataset, name: str) -> bool:
     """Whether a column has numbers; one whose hierarchy also names other things than numbers has none."""
     column = dataset.schema[name]
     return column.kind is Kind.NUMERIC and column.hierarchy is not None and column.hierarchy.values is not None
