@@ -7,6 +7,7 @@ from shoal.attacks.definetti import Definetti as Definetti
 from shoal.attacks.disclosure import Disclosure as Disclosure
 from shoal.attacks.distance_linkage import DistanceLinkage as DistanceLinkage
 from shoal.attacks.downcoding import Downcoding as Downcoding
+from shoal.attacks.exact_linkage import ExactLinkage as ExactLinkage
 from shoal.attacks.functional_dependency import FunctionalDependency as FunctionalDependency
 from shoal.attacks.homogeneity import Homogeneity as Homogeneity
 from shoal.attacks.journalist import Journalist as Journalist

@@ -90,6 +90,12 @@ def people_of(dataset: Dataset, seed: int) -> NDArray[np.int64]:
     return dataset.table.listing((), (person,), seed)[0].astype(np.int64)
 
 
+def record_weights(dataset: Dataset, seed: int) -> Floats:
+    """How many people of the population each record stands for, in the order of the keyed hash; 1 without weights."""
+    name = dataset.schema.weight
+    return np.ones(dataset.records) if name is None else dataset.table.numbers((name,), seed)[name]
+
+
 def groups_by(dataset: Dataset, names: tuple[str, ...], seed: int) -> NDArray[np.int64]:
     """The group of each record, in the order of the keyed hash: those that agree in all columns, whatever their
     role."""

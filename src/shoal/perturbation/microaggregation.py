@@ -14,7 +14,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, VerificationError
-from shoal.perturbation._numeric import ColumnPerturbation, Floats, groups_by, people_of
+from shoal.perturbation._numeric import ColumnPerturbation, Floats, groups_by, people_of, record_weights
 
 Places = NDArray[np.int64]
 
@@ -26,8 +26,8 @@ BLOCK = 4096
 class Microaggregation(ColumnPerturbation):
     """Puts similar records of a stratum into groups of at least `k` people, and gives all of a group its mean.
 
-    The mean of each column is kept in every group, so in every stratum and in the whole table; with weights it is the
-    weighted mean. Groups are made by the columns together (MDAV), or by each column on its own with the least squared
+    The mean of each column is kept in every group, so in every stratum and in the whole table; where the table has
+    survey weights, it is the weighted mean. Groups are made by the columns together (MDAV), or by each column on its own with the least squared
     error that there is (`separately`), which loses less and hides less. A record that lacks some of the values is
     grouped with others that lack the same.
 
@@ -56,7 +56,7 @@ class Microaggregation(ColumnPerturbation):
         self, dataset: Dataset, values: Floats, names: tuple[str, ...], seed: int, run: Run
     ) -> tuple[Floats, dict[str, Any]]:
         strata, people = groups_by(dataset, self.strata, seed), people_of(dataset, seed)
-        weights = np.ones(dataset.records)
+        weights = record_weights(dataset, seed)
         parts = [[place] for place in range(len(names))] if self.separately else [list(range(len(names)))]
         after, groups = values.copy(), 0
         for part, columns in enumerate(parts):

@@ -80,7 +80,7 @@ def rounded(values: Floats, base: float, generator: np.random.Generator | None =
     """Numbers as multiples of a base: the nearest, or a random one of the two next to it.
 
     Example:
-        >>> rounded(np.array([0.12, 0.15, 0.26, np.nan]), 0.1).tolist()
+        >>> rounded(np.array([0.12, 0.17, 0.26, np.nan]), 0.1).tolist()
         [0.1, 0.2, 0.3, nan]
     """
     quotients = values / base

@@ -20,7 +20,16 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError, VerificationError
-from shoal.perturbation._numeric import Floats, by_column, chosen_columns, exact_numbers, finite, is_numeric, people_of
+from shoal.perturbation._numeric import (
+    Floats,
+    by_column,
+    chosen_columns,
+    exact_numbers,
+    finite,
+    is_numeric,
+    people_of,
+    record_weights,
+)
 
 Mask = NDArray[np.bool_]
 DEFAULT = "1%"
@@ -31,8 +40,8 @@ class TopBottomCoding(Algorithm):
     """Replaces the highest and the lowest values of a column by their mean, so that nobody stands out at either end.
 
     Each tail has at least `k` people, which is checked; its values all become their mean. So the mean and the sum of
-    the column stay what they were, but for the last digit of a floating-point number, and every value between the
-    tails stays as it is. A tail begins at a value (`age=85`: 85 and above) or takes a share of the records
+    the column stay what they were, but for the last digit of a floating-point number (the weighted ones, where the
+    table has survey weights), and every value between the tails stays as it is. A tail begins at a value (`age=85`: 85 and above) or takes a share of the records
     (`income=1%`: the highest percent, and whoever has the same value); a share with too few people grows until there
     are `k`, a value with too few is refused. Without any, 1 % is coded at both ends of all numeric quasi-identifiers.
 
@@ -64,6 +73,7 @@ class TopBottomCoding(Algorithm):
         if not top and not bottom:
             top = bottom = dict.fromkeys(names, DEFAULT)
         values, people = exact_numbers(dataset, names, policy.seed), people_of(dataset, policy.seed)
+        weights = record_weights(dataset, policy.seed)
         counts, after = {}, values.copy()
         for place, name in enumerate(names):
             run.report(place / len(names), "coding tails")
@@ -78,7 +88,7 @@ class TopBottomCoding(Algorithm):
             for tail in tails:
                 if len(np.unique(people[tail])) < self.k:
                     raise VerificationError(f"column {name!r}: a coded tail has fewer than k people")
-                after[tail, place] = column[tail].mean()
+                after[tail, place] = np.average(column[tail], weights=weights[tail])
             counts[name] = sum(int(tail.sum()) for tail in tails)
         columns = dict(zip(names, np.ascontiguousarray(after.T), strict=True))
         return Recoding(form="perturbed", facts={"columns": list(names), "coded": counts}, changed=columns)

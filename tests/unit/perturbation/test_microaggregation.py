@@ -53,3 +53,10 @@ def test_what_is_missing_stays_and_large_strata_are_cut(monkeypatch: pytest.Monk
     assert after["b"].is_null().equals(table["b"].is_null())
     assert after.group_by("a", "b").len()["len"].min() >= 3
     assert after.select(pl.col("a", "b").mean()).row(0) == pytest.approx(table.select(pl.col("a", "b").mean()).row(0))
+
+
+def test_weighted_means_stay() -> None:
+    table = pl.DataFrame({"a": [10, 20, 90, 100], "w": [1, 3, 1, 1], "row": range(4)})
+    data = shoal.read(table, quasi=["a"], weight="w")
+    after = shoal.anonymize(data, algorithm="microaggregation:k=2", allow_plain=["row"]).frame.sort("row")["a"]
+    assert after.to_list() == [17.5, 17.5, 95, 95]

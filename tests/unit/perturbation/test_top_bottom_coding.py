@@ -78,3 +78,11 @@ def test_an_attacker_knows_which_tail_a_record_is_in() -> None:
     release = shoal.anonymize(data, algorithm="top-bottom-coding:top=a=70")
     found = shoal.attack(data, release, "assignment-linkage")[0]
     assert found.success == pytest.approx((3 + 3 * (1 / 3)) / 6)
+
+
+def test_weighted_means_stay() -> None:
+    table = pl.DataFrame({"a": [1.0, 2, 3, 70, 80, 90], "w": [10.0, 20, 10, 5, 1, 4], "row": range(6)})
+    data = shoal.read(table, quasi=["a"], weight="w")
+    method = "top-bottom-coding:top=a=70"
+    after = shoal.anonymize(data, algorithm=method, allow_plain=["row"]).frame.sort("row")["a"]
+    assert after.to_list() == [1, 2, 3, 79, 79, 79]
