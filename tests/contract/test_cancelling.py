@@ -35,6 +35,14 @@ NAMES = registry.names("algorithms")
 REFINED = [name for name in NAMES if "refine" in registry.find("algorithms", name).__dataclass_fields__]
 
 
+NEEDED = {"targeted-swapping": {"geography": ("country",)}}
+"""What an algorithm has to be told about the table."""
+
+
+def made(name: str, options: dict[str, Any]) -> Any:
+    return registry.make("algorithms", name, {**NEEDED.get(name, {}), **options})
+
+
 def variants() -> list[tuple[str, dict[str, Any], float]]:
     """Each algorithm as it is. Where it can refine, with that, if it comes so far with a large table in seconds."""
     found = [(name, dict[str, Any](), seconds) for name in NAMES for seconds in MOMENTS]
@@ -64,7 +72,7 @@ def large() -> shoal.Dataset:
 def searched(name: str, *, refine: bool = False) -> tuple[Policy, tuple[tuple[float, str], ...]]:
     """The first policy that an algorithm takes, and what its search reported. Its kernels are then compiled, which
     cannot be stopped."""
-    algorithm = registry.make("algorithms", name, {"refine": True} if refine else {})
+    algorithm = made(name, {"refine": True} if refine else {})
     for policy in POLICIES:
         if algorithm.claims == bool(policy.models):
             reports: list[tuple[float, str]] = []
@@ -103,7 +111,7 @@ def cancelled(
 @pytest.mark.parametrize(("name", "options", "seconds"), variants(), ids=str)
 def test_stops_within_half_a_second(name: str, options: dict[str, Any], seconds: float) -> None:
     policy, _ = searched(name, **options)
-    how, late = cancelled(registry.make("algorithms", name, options), large(), policy, seconds)
+    how, late = cancelled(made(name, options), large(), policy, seconds)
     assert late < SOON
     assert how in (CancelledError, None)
 
@@ -118,7 +126,7 @@ def test_stops_while_it_refines(name: str, phase: str) -> None:
             run.cancel()
             cancelled_at.append(time.process_time())
 
-    algorithm, run, cancelled_at = registry.make("algorithms", name, {"refine": True}), Run(told), list[float]()
+    algorithm, run, cancelled_at = made(name, {"refine": True}), Run(told), list[float]()
     policy, _ = searched(name)
     with pytest.raises(CancelledError):
         algorithm.search(small(), policy, run)
@@ -127,7 +135,7 @@ def test_stops_while_it_refines(name: str, phase: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cancelled_run_never_ends_well(name: str) -> None:
-    algorithm, run = registry.make("algorithms", name, {}), Run()
+    algorithm, run = made(name, {}), Run()
     policy, _ = searched(name)
     run.cancel()
     with pytest.raises(CancelledError):

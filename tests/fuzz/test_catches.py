@@ -38,7 +38,7 @@ Patch = pytest.MonkeyPatch
 
 def broken(suited: Callable[[Case], bool]) -> Iterator[str]:
     """Which promises the cases break that a fault can show in."""
-    cases = filter(suited, map(drawn, range(400)))
+    cases = filter(suited, map(drawn, range(1000)))
     return (outcome.broken for outcome in map(run, cases) if outcome.broken is not None)
 
 

@@ -24,7 +24,7 @@ class GroupSums(NamedTuple):
     squares: np.ndarray
 
 
-class Microaggregation(NamedTuple):
+class MicroaggregationState(NamedTuple):
     """A grouping, the place of each record in its group, the nearest records of each, the groups as they were before
     the kick, and the records that wait to be looked at.
 
@@ -53,11 +53,11 @@ def _no_groups(most: int, least: int, columns: int) -> GroupSums:
     )
 
 
-def microaggregation(points: Any, owners: Any, near: Any, least: int) -> Microaggregation:
+def microaggregation(points: Any, owners: Any, near: Any, least: int) -> MicroaggregationState:
     """The state of a grouping whose groups have from `least` to 2 · `least` - 1 records."""
     count, columns = points.shape
     most = count // least + 2
-    search = Microaggregation(
+    search = MicroaggregationState(
         points, (points**2).sum(axis=1), near, owners.astype(np.int32), np.zeros(count, np.int32),
         _no_groups(most, least, columns), _no_groups(most, least, columns), np.zeros(most, np.int32),
         np.zeros(most, np.int64), np.arange(count, dtype=np.int32), np.ones(count, np.bool_), np.zeros(6, np.int64),
@@ -171,7 +171,7 @@ def error_of(state):
     return total
 
 
-def work(state: Microaggregation) -> int:
+def work(state: MicroaggregationState) -> int:
     """How many distances were worked out so far."""
     return int(state.counters[WORK])
 

@@ -27,9 +27,9 @@ class Microaggregation(ColumnPerturbation):
     """Puts similar records of a stratum into groups of at least `k` people, and gives all of a group its mean.
 
     The mean of each column is kept in every group, so in every stratum and in the whole table; where the table has
-    survey weights, it is the weighted mean. Groups are made by the columns together (MDAV), or by each column on its own with the least squared
-    error that there is (`separately`), which loses less and hides less. A record that lacks some of the values is
-    grouped with others that lack the same.
+    survey weights, it is the weighted mean. Groups are made by the columns together (MDAV), or by each column on its
+    own with the least squared error that there is (`separately`), which loses less and hides less. A record that lacks
+    some of the values is grouped with others that lack the same.
 
     Does not protect against: linkage by columns that are not changed; by `separately` aggregated columns taken
     together. It claims no privacy model; `mdav` does, and publishes the quasi-identifiers of a class as its means.

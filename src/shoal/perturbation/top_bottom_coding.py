@@ -41,9 +41,11 @@ class TopBottomCoding(Algorithm):
 
     Each tail has at least `k` people, which is checked; its values all become their mean. So the mean and the sum of
     the column stay what they were, but for the last digit of a floating-point number (the weighted ones, where the
-    table has survey weights), and every value between the tails stays as it is. A tail begins at a value (`age=85`: 85 and above) or takes a share of the records
-    (`income=1%`: the highest percent, and whoever has the same value); a share with too few people grows until there
-    are `k`, a value with too few is refused. Without any, 1 % is coded at both ends of all numeric quasi-identifiers.
+    table has survey weights), and every value between the tails stays as it is.
+
+    A tail begins at a value (`age=85`: 85 and above) or takes a share of the records (`income=1%`: the highest percent,
+    and whoever has the same value); a share with too few people grows until there are `k`, a value with too few is
+    refused. Without any, 1 % is coded at both ends of all numeric quasi-identifiers.
 
     Does not protect against: linkage by what lies between the tails, or by other columns. Tails of few people with
     one giant value tell about that value through their mean. It claims no privacy model.
