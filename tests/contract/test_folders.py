@@ -72,6 +72,7 @@ def test_the_files_of_a_folder_are_the_rows_of_one_file(engine, plain, tmp_path)
 
 
 def test_a_form_of_two_tables_is_two_folders(engine, tmp_path):
+    long_on_spark(engine)
     release = shoal.anonymize(read(engine), "frequency-l-diversity:l=2", algorithm="anatomy", seed=5)
     release.write(tmp_path / "out", rows_per_file=1000)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out-sensitive", "out.manifest.json"]
@@ -109,6 +110,7 @@ def test_a_folder_that_was_changed_is_found_out(engine, change, written, tmp_pat
 
 
 def test_a_folder_takes_the_place_of_the_one_before(engine, tmp_path):
+    long_on_spark(engine)
     released(engine).write(tmp_path / "out", rows_per_file=400)
     released(engine).write(tmp_path / "out", rows_per_file=1000)
     assert len(list((tmp_path / "out").iterdir())) == 2 and shoal.verify(tmp_path / "out", engine=engine).holds

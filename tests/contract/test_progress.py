@@ -48,6 +48,7 @@ def asked(tmp_path: Path, engine: str) -> job.Job:
 
 
 def test_every_stage_is_told_in_its_order_and_the_share_never_falls(asked: job.Job) -> None:
+    long_on_spark(engine)
     told: list[tuple[float, str]] = []
     api.run(asked, run=Run(lambda share, doing: told.append((share, doing))))
     shares = [share for share, _ in told]

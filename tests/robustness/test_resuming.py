@@ -14,7 +14,7 @@ import numpy as np
 import polars
 import pytest
 from command import MAIN, Commands, Ended
-from counts import LONG
+from counts import LONG, long_on_spark
 
 import shoal
 from shoal.cli import main
@@ -177,6 +177,7 @@ def test_a_run_on_spark_goes_on(
     spark: Any, warehouse: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cluster takes a while to start: the run goes on in the same one, from what a kill would have left."""
+    long_on_spark("spark")
     out, state, left = tmp_path / "out", tmp_path / "state", tmp_path / "left"
     given = [*arguments(warehouse, "spark", out, *OPTIMAL), "--resume-dir", str(state)]
     reported = Run.report

@@ -397,12 +397,11 @@ def test_spark_knows_values_by_what_they_say(spark: Any, tmp_path: Path) -> None
     files = put(tmp_path / "spelled.csv", columns), put(tmp_path / "plain.csv", plain)
     key = shoal.Pseudonyms(key=b"a key of at least sixteen bytes")
     found = []
-    for engine in ("spark", "embedded"):
-        for source in files:
-            data = shoal.read(source, **ROLES, person="id", engine=engine)
-            release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member", pseudonyms=key, seed=1)
-            found.append((release.frame.rows(), sorted(data.table.digests(("id",), 3, ("ward",), 1).tolist())))
-            assert data.table.count_repeats("id") == 2
+    for engine, source in (("spark", files[0]), ("embedded", files[0]), ("embedded", files[1])):
+        data = shoal.read(source, **ROLES, person="id", engine=engine)
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member", pseudonyms=key, seed=1)
+        found.append((release.frame.rows(), sorted(data.table.digests(("id",), 3, ("ward",), 1).tolist())))
+        assert data.table.count_repeats("id") == 2
     assert all(each == found[0] for each in found)
 
 

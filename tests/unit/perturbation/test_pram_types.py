@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from counts import long_on_spark
 
 import shoal
 
@@ -37,4 +38,5 @@ def test_values_keep_their_type(kind: str) -> None:
 
 
 def test_on_spark(spark: Any) -> None:
+    long_on_spark("spark")
     assert changed("whole numbers", "spark").to_pydict() == changed("whole numbers", "embedded").to_pydict()
