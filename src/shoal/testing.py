@@ -55,6 +55,8 @@ def assert_satisfies(
     names = as_list(quasi)
     kinds = {**dict.fromkeys(names, "categorical"), **reading.pop("kinds", {})}
     data = read(table, quasi=names, sensitive=sensitive, person=person, kinds=kinds, **reading)
+    for model in chosen:
+        model.check_attributes(names)
     broken = [_failure(model, data.summary) for model in chosen if not model.holds(data.summary).all()]
     if broken:
         raise AssertionError("\n".join(broken))

@@ -53,7 +53,8 @@ def expected(release, model, column):
     classes = release.in_people(release.view.judged_by(one))
     levels = one.levels(classes)
     floor = getattr(one, "floor", 1)
-    return one.worst(levels), bool(one.keeps(levels).all()), classes.headcounts.min() < floor
+    worst = one.measure(classes).value if one.margins else one.worst(levels)
+    return worst, bool(one.keeps(levels).all()), classes.headcounts.min() < floor
 
 
 def check(release, models, databases=None):

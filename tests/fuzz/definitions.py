@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, overload
 
 Shares = dict[Hashable, float]
@@ -178,6 +179,8 @@ def _twins(groups: Sequence[Group]) -> list[int]:
 TOGETHER = {"inference-l": _twins}
 """The levels of classes that are judged all together; of one class alone the definition says the same."""
 OF_SIZES = {"k-anonymity": "k"}
+OF_SETS = {"k-combinations": "k"}
+"""Models of the combinations of values of every set of so many quasi-identifiers."""
 LEAST_SIZE = {"alpha-k-anonymity": "k", "p-sensitive-k-anonymity": "k"}
 """Models that also ask for classes of a size, parts of strict ones apart."""
 DEFINITIONS = {
@@ -222,3 +225,14 @@ DEFINITIONS = {
         lambda group, about, given: _least(group, about) >= given.get("epsilon", 0.0) - SLACK,
     ),
 }  # fmt: skip
+
+
+def rarest(columns: Sequence[Sequence[Hashable]], names: Sequence[Hashable], size: int) -> int:
+    """The fewest different people who share the values of so many columns."""
+    fewest = len(set(names))
+    for chosen in combinations(columns, size):
+        sharing: dict[Hashable, set[Hashable]] = {}
+        for values, name in zip(zip(*chosen, strict=True), names, strict=True):
+            sharing.setdefault(values, set()).add(name)
+        fewest = min(fewest, *map(len, sharing.values()))
+    return fewest

@@ -208,7 +208,8 @@ def _likely_model(chance: Random, case: Case, columns: tuple[Column, ...]) -> tu
         name, given = _model(chance, [lexicon.column for lexicon in lexicons], identity=identity)
         about = [lexicon for lexicon in lexicons if given.get("column") in (None, lexicon.column.name)]
         if name not in DEFINITIONS:
-            likely = case.records >= given.get("k", 1)
+            quasi = sum(column.role == "quasi" for column in columns)
+            likely = case.records >= max(given.get("k", 1), *given.get("smaller", ())) and given.get("size", 1) <= quasi
         else:
             likely = all(
                 all(map(lexicon.has, given.get("values", ())))
@@ -402,7 +403,11 @@ def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tupl
 def _model(chance: Random, sensitive: list[Column], *, identity: bool = True) -> tuple[str, dict[str, Any]]:
     """A model of some sensitive attributes; of those about telling people apart only where `identity` says so."""
     kinds = {name: registry.find("models", name) for name in registry.names("models")}
-    suited = [name for name, kind in kinds.items() if (sensitive or kind.by_size) and (identity or not kind.identity)]
+    suited = [
+        name
+        for name, kind in kinds.items()
+        if (sensitive or not kind.needs_sensitive) and (identity or not kind.identity)
+    ]
     name = chance.choice(suited or ["k-anonymity"])
     values = dict(chance.choice(registry.examples("models", name)))
     fields = {entry.name: entry for entry in dataclasses.fields(kinds[name])}

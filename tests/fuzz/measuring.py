@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fuzz.checking import TWO_TABLES, Checks, caught, demand
-from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES, TOGETHER, Group
+from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SETS, OF_SIZES, TOGETHER, Group, rarest
 
 import shoal
 from shoal.core.finding import Findings
@@ -145,6 +145,8 @@ def _level(checks: Checks, name: str, given: dict[str, Any], classes: list[Shown
     smallest = min(each.people for each in classes)
     if name in OF_SIZES:
         return smallest, smallest >= given[OF_SIZES[name]]
+    if name in OF_SETS:
+        return _of_sets(checks, given, by_name=classes[0].names is not None)
     definition = DEFINITIONS[name]
     holds = smallest >= given.get(LEAST_SIZE.get(name, ""), 1)
     person = checks.case.person if classes[0].names is not None else None
@@ -164,6 +166,16 @@ def _level(checks: Checks, name: str, given: dict[str, Any], classes: list[Shown
                 levels.append(definition.level(part, about, given))
                 holds &= definition.keeps(part, about, given)
     return definition.worst(levels), holds
+
+
+def _of_sets(checks: Checks, given: dict[str, Any], *, by_name: bool) -> tuple[int, bool]:
+    """The rarest combination of the largest sets, and whether those of all sizes are frequent enough."""
+    sheet = checks.sheets[""]
+    columns = [sheet.column(column.name) for column in checks.case.named("quasi")]
+    names = (_names(checks) if by_name else None) or list(range(len(columns[0])))
+    wanted = {**dict(enumerate(given.get("smaller", ()), 1)), given["size"]: given["k"]}
+    levels = {size: rarest(columns, names, size) for size in wanted}
+    return levels[given["size"]], all(levels[size] >= least for size, least in wanted.items())
 
 
 def _parts(checks: Checks, classes: list[Shown], name: str) -> Iterator[Group]:

@@ -88,7 +88,7 @@ class Rerun:
         world = self._read(leaves)
         policy = self.policy if seed is None else replace(self.policy, seed=seed)
         try:
-            recoding = self.method.search(world, policy, Run())
+            recoding = self.method.search(world, self.method.simplified(policy), Run())
             release = published(self.release.form, world, recoding, policy, None, Run())
             return self._content(release) == self.content
         except ShoalError:  # of such a table it makes nothing

@@ -5,7 +5,7 @@ Figures were measured on tables of 300 to 300,000 records. What is counted in st
 
 from __future__ import annotations
 
-from math import log2, sqrt
+from math import comb, log2, sqrt
 
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
@@ -13,6 +13,8 @@ from shoal.core.policy import Policy
 MILLION = 1e6
 JUDGING = 0.2
 """Steps that a verdict takes for each record and each of its sensitive values."""
+MARGIN = 0.02
+"""Steps that the margins of a set of columns take for each distinct tuple."""
 VERDICTS = 15
 """Verdicts until every cluster holds, where clusters merge; and for each doubling of the parts, where parts are cut."""
 
@@ -31,9 +33,11 @@ def judging(dataset: Dataset, policy: Policy) -> float:
     """One verdict on all classes: whatever is counted in a class is sorted."""
     if not is_judged(dataset, policy):
         return 0.0
-    schema = dataset.schema
+    schema, sets = dataset.schema, 0.0
+    for model in policy.models:
+        sets += sum(comb(len(schema.quasi), size) for size in model.margins)
     sorts = len(schema.sensitive) * (len(schema.sensitive) if schema.strict else 1) + (schema.person is not None)
-    return JUDGING * dataset.records * max(sorts, 1) / MILLION
+    return (JUDGING * dataset.records * max(sorts, 1) + MARGIN * len(dataset.summary) * sets) / MILLION
 
 
 def cutting(dataset: Dataset, policy: Policy) -> float:

@@ -89,6 +89,7 @@ class Auto(Algorithm):
     examples: ClassVar[Examples] = ({}, {"numeric": "given", "publish": ("age=mean",), "budget": 0.0})
 
     counts_people: ClassVar[bool] = True
+    keeps_margins: ClassVar[bool] = True
 
     numeric: Numeric = "interval"
     publish: Publish = ()
@@ -127,7 +128,7 @@ class Auto(Algorithm):
 
         def attempt(kind: type[Algorithm], ahead: float = 0.0, **named: Any) -> Iterator[_Step]:
             method = kind(**named)
-            work = method.effort(dataset, policy)
+            work = method.effort(dataset, method.simplified(trial.whole_policy))
             if work is not None:
                 name = _spelled(kind, named)
                 yield _Step(name, partial(trial.attempt, name, method, work), work, ahead)
@@ -158,8 +159,9 @@ class Auto(Algorithm):
         yield from self._optimal(trial, attempt)
 
     def _optimal(self, trial: _Trial, attempt: Callable[..., Iterator[_Step]]) -> Iterator[_Step]:
-        """The optimal search, where leaving records out may make it the best, or the only one with an answer."""
-        if trial.policy.suppression > 0 and "mean" not in trial.published:
+        """The optimal search, where leaving records out may make it the best, or the only one with an answer, or where
+        it alone looks across classes."""
+        if (trial.policy.suppression > 0 or trial.policy is not trial.whole_policy) and "mean" not in trial.published:
             yield from attempt(Optimal, check_limit=CHECKS)
 
     def _thoroughness(self, dataset: Dataset, policy: Policy) -> tuple[int, float]:
@@ -206,9 +208,11 @@ class _Trial:
     """What the attempts lost, and why some have no loss."""
 
     def __init__(self, dataset: Dataset, policy: Policy, published: tuple[str, ...], run: Run) -> None:
-        self.dataset, self.policy, self.published, self.run = dataset, policy, published, run
+        self.dataset, self.published, self.run = dataset, published, run
+        # All attempts but the optimal search look at a few classes at a time.
+        self.whole_policy, self.policy = policy, policy.by_class()
         self.share, self.place = (0.0, 1.0), ""
-        self.judged = is_judged(dataset, policy)
+        self.judged = is_judged(dataset, self.policy)
         self.results: dict[str, tuple[float, Recoding]] = {}
         self.reasons: dict[str, str] = {}
         self.unrefined: list[str] = []
@@ -226,7 +230,8 @@ class _Trial:
             allowed = self._allowance(spare - work, method.rebuildings)
             method = replace(method, time_limit=CLOCK, work=allowed)
         try:
-            recoding = method.search(self.dataset, self.policy, self._watch(f"trying {name}"))
+            policy = method.simplified(self.whole_policy)
+            recoding = method.search(self.dataset, policy, self._watch(f"trying {name}"))
         except (InfeasibleError, ParameterError, SchemaError) as error:
             self.reasons[name] = str(error)
             self.errors.append(error)

@@ -131,7 +131,7 @@ class DependencySafe(Algorithm):
     def _wanted(self, dataset: Dataset, policy: Policy) -> int:
         """How many twins every value shall have, once the parameters and the policy fit each other."""
         check_one_sensitive(dataset, "dependency-safe")
-        # Twins are what a model of the whole table asks for; there is no other such model.
+        # Twins are what a model of the whole table asks for; margins are kept class by class.
         asked = [int(model.bound) for model in policy.models if model.whole_table]
         if self.repair is not None and asked:
             raise ParameterError(

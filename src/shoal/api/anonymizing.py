@@ -132,7 +132,9 @@ def anonymize(
     plugins.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
-    method, cut = _in_blocks(data, policy, method)
+    for model in policy.models:
+        model.check_attributes(data.schema.quasi)
+    method, cut = _in_blocks(data, method.simplified(policy), method)
     run.report(0.0, "looking at the plain columns")
     plain = plain_columns(data, as_list(allow_plain), run.part(between=(0.0, LOOKED)))
     plain.check()
@@ -140,7 +142,7 @@ def anonymize(
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
     run.report(LOOKED, "searching")
     with explaining(data, policy):
-        recoding = _search(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
+        recoding = _search(data, method, method.simplified(policy), pseudonyms, run.part(between=(LOOKED, SEARCHED)))
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")

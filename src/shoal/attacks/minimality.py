@@ -228,7 +228,7 @@ def _rows(size: int, values: list[tuple[int, int]], width: int) -> Iterator[tupl
 def _would_be_split(dataset: Dataset, release: Release, places: Codes, count: int) -> NDArray[np.bool_]:
     """Which groups are large enough for a cut at the median of some quasi-identifier, and break the policy by each."""
     assert release.policy is not None
-    policy, summary = release.policy, dataset.summary
+    policy, summary = release.policy.by_class(), dataset.summary
     possible, holding = np.zeros((2, count), np.bool_)
     for keys in summary.keys:
         column = np.repeat(keys, summary.sizes)

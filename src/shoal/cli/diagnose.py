@@ -150,4 +150,6 @@ def _exposure(data: Dataset, question: questions.QuestionOptions, models: list[M
 
     exposed = api.diagnose(data, k=question.k, attributes=question.columns)
     classes = data.summary if question.columns is None else data.group(tuple(question.columns))
+    for model in models:
+        model.check_attributes(classes.attributes)
     return Findings((*exposed, *(model.measure(classes) for model in models if not model.by_size)))

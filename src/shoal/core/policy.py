@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Protocol
 
@@ -70,6 +70,11 @@ class Policy:
                     f"{type(model).__name__} judges all classes of a table together, and {who} looks at a few at a "
                     "time; use dependency-safe, a full-domain search, or a clustering without refinement"
                 )
+
+    def by_class(self) -> Policy:
+        """A policy that implies it, whose models judge each class by itself as far as such models are known."""
+        models = tuple(model.by_class() for model in self.models)
+        return self if models == self.models else replace(self, models=models)
 
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies every model."""

@@ -194,6 +194,7 @@ class Release(PublishedTables):
         return Findings((*measured, *self.view.agreement(), left_out))
 
     def _measured(self, model: Model, as_far_as_known: bool) -> Finding:
+        model.check_attributes(self.schema.quasi)
         judged = self.view.judged_by(model)
         try:
             return model.measure(self.in_people(judged))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,8 @@ from shoal.errors import NotDefined, PeopleUnknown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_SETS = 1000
+"""Sets of columns that a query groups by at most."""
 MOST_VALUES = 10_000
 """Sensitive values that a query spells at most."""
 
@@ -84,6 +87,8 @@ class _Build:
     table: str
 
     def text(self) -> str:
+        if self.model.margins:
+            return self._margins()
         level = self.model.sql()
         if level is None:
             raise NotDefined("the model has no SQL")
@@ -99,6 +104,29 @@ class _Build:
                 level = f"CASE WHEN {level} < MAX(size) THEN {level} ELSE MAX(size) END"
             source = f"SELECT class, {level} AS level FROM cells GROUP BY class"
         return f"WITH {', '.join([*steps, f'classes AS ({source})'])} {self._verdict()}"
+
+    def _margins(self) -> str:
+        """The query of a model that counts the combinations of sets of columns."""
+        linked, person, model = self._linked, self._person, self.model
+        quasi = self.release.schema.quasi
+        sets = [(names, least) for size, least in model.margins.items() for names in combinations(quasi, size)]
+        if len(sets) > MOST_SETS:
+            raise NotDefined(f"the query would have {len(sets):,} groupings, and {MOST_SETS} are the most")
+        count = "COUNT(*)" if person is None else f"COUNT(DISTINCT {quoted_name(person)})"
+        if linked.count is not None:
+            count = f"SUM({quoted_name(linked.count)})"
+        table = quoted_name(name_of(self.table, linked.part))
+        parts = [
+            f"SELECT {count} AS level, {least} AS least, {len(names)} AS columns_known FROM {table} "
+            f"GROUP BY {', '.join(map(quoted_name, names))}"
+            for names, least in sets
+        ]
+        return (
+            f"WITH classes AS ({' UNION ALL '.join(parts)}) "
+            f"SELECT MIN(CASE WHEN columns_known = {max(model.margins)} THEN level END) AS level, "
+            f"{model.bound!r} AS bound, "
+            "CASE WHEN MIN(level - least) >= 0 THEN 1 ELSE 0 END AS holds FROM classes"
+        )
 
     def _verdict(self) -> str:
         model = self.model

@@ -249,7 +249,10 @@ class WeightedRows:
                     contexts=contexts if len(self.contexts) else None,
                 ),
             )  # fmt: skip
-        return Classes(self.names, np.zeros((0, len(sizes)), np.int32), sizes, histograms, (), self.records)
+        keys = self.columns[:, partition.first if self.model.margins else []].reshape(-1, len(sizes))
+        if self.model.needs_sensitive or not histograms:
+            return Classes(self.names, keys, sizes, histograms, (), self.records)
+        return Classes(self.names, keys, sizes, (), (), self.records, histograms[0])  # the values are people
 
     def _with_people(self, partition: Partition, sizes: Counts) -> Classes:
         """The classes of a partition when rows are those of people."""

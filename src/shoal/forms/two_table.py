@@ -74,7 +74,7 @@ class TwoTableView(TableView):
         return self._groups
 
     def judged_by(self, model: Model) -> Classes:
-        if model.identity and not model.by_size:
+        if model.identity and model.needs_sensitive:
             raise NotDefined(
                 f"{type(model).__name__} is about people and their values at once, which two tables keep apart"
             )

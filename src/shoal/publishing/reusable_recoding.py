@@ -193,7 +193,8 @@ class ReusableRecoding:
         alike = group(entries, [len(book) for book in plan.codebooks], index=True)
         index = np.full(len(owners), -1, np.int32)
         index[shown] = alike.index
-        holding = self.policy.holds(data.partitioned(index, len(alike.counts), seed=self.policy.seed))
+        classes = data.partitioned(index, len(alike.counts), seed=self.policy.seed)
+        holding = self.policy.holds(replace(classes, keys=alike.keys))
         breaking = np.zeros(len(owners), np.bool_)
         breaking[shown] = ~holding[alike.index]
         return breaking

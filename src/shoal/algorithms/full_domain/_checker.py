@@ -158,14 +158,14 @@ class Checker:
     def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> NodeSurvey:
         """What there is to say about a node where it takes more than one look."""
         grouping = self.groupings.grouped_from(base, node, room)
-        broken, keepable = self.judge.judge(grouping)
+        broken, keepable = self.judge.judge(grouping, node)
         return self.groupings.weighed(node, grouping, broken, keepable, self.budget, scores.rates)
 
     def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
         """The verdict when the objective looks at classes."""
         grouping = self.groupings.grouped_from(base, node, room)
         sizes = grouping.sizes
-        broken, keepable = self.judge.judge(grouping)
+        broken, keepable = self.judge.judge(grouping, node)
         published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - keepable).sum())
         scored, extra = scores.base(sizes), scores.extra(sizes[keepable == 0])
         score = scores.score(scored + scores.extra(sizes[broken]))
@@ -204,7 +204,7 @@ class Checker:
         if not self.check(node).suppressed:
             return np.zeros(len(self.groupings.summary), dtype=np.bool_)
         grouping = self.groupings.grouped(node)
-        return grouping.spread(self.judge.judge(grouping).broken)
+        return grouping.spread(self.judge.judge(grouping, node).broken)
 
 
 class _Checked(NamedTuple):

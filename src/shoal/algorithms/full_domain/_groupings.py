@@ -269,11 +269,14 @@ class Groupings:
             return Grouping(self.raw, groups.index, groups.counts, firsts)
         return self._in_room(base, int(classes), room)
 
-    def classes(self, grouping: Grouping) -> Classes:
-        """The classes as models judge them, with sensitive histograms and without keys."""
+    def classes(self, grouping: Grouping, node: Node | None = None) -> Classes:
+        """The classes as models judge them, with sensitive histograms, and with keys where the node is given."""
         histograms = tuple(self.rolled(histogram, grouping) for histogram in grouping.base.sensitive)
         people = None if grouping.base.people is None else self.rolled(grouping.base.people, grouping)
         keys = np.zeros((0, len(grouping.sizes)), dtype=np.int32)
+        if node is not None:
+            leaves = zip(self.summary.hierarchies, node, self.summary.keys, strict=True)
+            keys = np.stack([tree.codes[level][codes[grouping.firsts]] for tree, level, codes in leaves])
         return Classes(
             self.summary.attributes, keys, grouping.sizes.copy(), histograms, (), self.summary.records, people
         )

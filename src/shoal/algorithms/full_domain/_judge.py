@@ -12,6 +12,7 @@ from shoal.algorithms.full_domain._groupings import Demand, Grouping, Groupings
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.model import Model
 from shoal.core.grouping import Counts
+from shoal.core.lattice import Node
 from shoal.core.policy import Policy
 from shoal.core.sensitive import SensitiveModel
 
@@ -45,6 +46,7 @@ class Judge:
             model for model in models if model.growth_monotone and (not strict or not model.needs_sensitive)
         )
         self.unsure_models = tuple(model for model in models if model not in self.sure_models)
+        self.by_keys = any(model.margins for model in policy.models)
         self.settled = all(model.suppression_monotone for model in policy.models)
         self.compiled = self._compiled(models)
         self.least = self._least()
@@ -87,14 +89,14 @@ class Judge:
         merging = not self.people and all(model.merge_monotone for model in self.policy.models)
         return not self.unsure_models or (merging and self.settled and self.budget == 0)
 
-    def judge(self, grouping: Grouping) -> ClassVerdicts:
+    def judge(self, grouping: Grouping, node: Node) -> ClassVerdicts:
         """What becomes of the classes of a node."""
-        sizes = grouping.sizes
+        sizes, shown = grouping.sizes, node if self.by_keys else None
         if self.compiled is not None:
             holds, keepable = self._by_levels(grouping, self.compiled)
             broken = ~holds
         else:
-            classes = self.groupings.classes(grouping)
+            classes = self.groupings.classes(grouping, shown)
             broken = np.zeros(len(sizes), dtype=np.bool_)
             keepable = sizes
             for model in self.sure_models:
@@ -110,7 +112,7 @@ class Judge:
         keepable = np.where(keepable < self.least, 0, keepable)
         broken = broken | small
         if not self.settled:
-            broken = self._settle(self.groupings.classes(grouping), broken)
+            broken = self._settle(self.groupings.classes(grouping, shown), broken)
         return ClassVerdicts(broken, keepable)
 
     def _by_levels(self, grouping: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
@@ -135,7 +137,7 @@ class Judge:
             published = np.flatnonzero(~broken)
             index = np.full(len(broken), -1, dtype=np.int32)
             index[published] = np.arange(len(published), dtype=np.int32)
-            holds = self.policy.holds(classes.rolled(index, np.zeros((0, len(published)), np.int32)))
+            holds = self.policy.holds(classes.rolled(index, classes.keys[:, published]))
             if holds.all():
                 break
             broken = broken.copy()

@@ -40,6 +40,7 @@ class Datafly(Algorithm):
     """
 
     counts_people: ClassVar[bool] = True
+    keeps_margins: ClassVar[bool] = True
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary

@@ -50,6 +50,7 @@ class Incognito(Algorithm):
     """
 
     counts_people: ClassVar[bool] = True
+    keeps_margins: ClassVar[bool] = True
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies)

@@ -81,6 +81,7 @@ class Optimal(Algorithm):
     """
 
     counts_people: ClassVar[bool] = True
+    keeps_margins: ClassVar[bool] = True
 
     weights: Annotated[
         dict[str, float], BeforeValidator(_by_column), Doc("how much each column counts in the loss; 1 unless given")

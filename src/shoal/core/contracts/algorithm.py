@@ -30,8 +30,16 @@ class Algorithm(Parametrized, ABC):
     in_blocks: ClassVar[bool] = False
     """Whether it recodes a block of a table as it would a table: each class on its own, published as ranges."""
 
+    keeps_margins: ClassVar[bool] = False
+    """Whether it keeps models that look across classes (`Model.margins`) as they are. Any other algorithm is given
+    models that imply them and judge each class by itself."""
+
     extras: ClassVar[Mapping[str, str]] = {}
     """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
+
+    def simplified(self, policy: Policy) -> Policy:
+        """The policy as it keeps it, which implies the one that is asked for."""
+        return policy if self.keeps_margins else policy.by_class()
 
     @property
     def by_record(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,6 +90,18 @@ class Model(Parametrized, ABC):
         return 1
 
     @property
+    def margins(self) -> Mapping[int, int]:
+        """For each number of quasi-identifiers whose combinations it counts, the least people that one has; empty where
+        it counts classes. A model that counts any looks at what is published of classes (their keys) and judges them
+        all together."""
+        return {}
+
+    def by_class(self) -> Model:
+        """A model that implies it and that judges each class by itself, for searches that look at a few classes at a
+        time; where none is known, the model itself."""
+        return self
+
+    @property
     def variety(self) -> int:
         """How many different sensitive values every class that satisfies it has at least."""
         return 1
@@ -140,7 +152,10 @@ class Model(Parametrized, ABC):
 
     def measure(self, classes: Classes) -> Finding:
         """The level of the model that the classes have, held against the parameter."""
-        levels = self.levels(classes)
+        return self.finding(classes, self.levels(classes))
+
+    def finding(self, classes: Classes, levels: Levels) -> Finding:
+        """The same of classes whose levels are known."""
         return Finding(
             name=self.level, value=self.readable(self.worst(levels)), bound=self.bound,
             holds=bool(self.keeps(levels).all()), how=self.explanation(classes), claim=self.claim,
@@ -171,7 +186,8 @@ class Model(Parametrized, ABC):
         The query of a release knows more: `chosen` is 1 where the model is about the value, else 0; `ahead` sums
         n/mass − prior/whole over this value and all before it; `apart` is the value's part of the distance of the class
         from the table along the hierarchy; `twins` counts the values that occur as often in every class. Where
-        `sql_every` holds, the aggregate is over all values of the table, n being 0 where a class lacks one.
+        `sql_every` holds, the aggregate is over all values of the table, n being 0 where a class lacks one. Of a model
+        with `margins` it is over the rows that share a combination of values.
         """
         return None
 
@@ -179,6 +195,9 @@ class Model(Parametrized, ABC):
     def sql_every(self) -> bool:
         """Whether `sql` is also over values that a class lacks."""
         return False
+
+    def check_attributes(self, attributes: Sequence[str]) -> None:
+        """Raises when it asks for more quasi-identifiers than there are."""
 
     def check_people(self) -> None:
         """Raises when it would take records for people."""
