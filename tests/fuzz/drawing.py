@@ -209,7 +209,9 @@ def _likely_model(chance: Random, case: Case, columns: tuple[Column, ...]) -> tu
         about = [lexicon for lexicon in lexicons if given.get("column") in (None, lexicon.column.name)]
         if name not in DEFINITIONS:
             quasi = sum(column.role == "quasi" for column in columns)
-            likely = case.records >= max(given.get("k", 1), *given.get("smaller", ())) and given.get("size", 1) <= quasi
+            likely = (
+                case.records >= max((given.get("k", 1), *given.get("smaller", ()))) and given.get("size", 1) <= quasi
+            )
         else:
             likely = all(
                 all(map(lexicon.has, given.get("values", ())))

@@ -92,7 +92,7 @@ class KCombinations(Model):
         return dict(enumerate(self.smaller, 1)) | {self.size: self.k}
 
     def by_class(self) -> Model:
-        return KAnonymity(k=max(self.k, *self.smaller))
+        return KAnonymity(k=max((self.k, *self.smaller)))
 
     def check_attributes(self, attributes: Sequence[str]) -> None:
         if self.size > len(attributes):

@@ -90,6 +90,11 @@ def test_a_release_keeps_it_in_the_file(algorithm: str, tmp_path: Path) -> None:
     assert algorithm in ("optimal", "datafly", "auto") or smallest >= 8
 
 
+def test_what_implies_it_asks_for_the_largest_k() -> None:
+    assert KCombinations(k=3, size=2).by_class() == shoal.KAnonymity(k=3)
+    assert KCombinations(k=3, size=3, smaller=(9, 5)).by_class() == shoal.KAnonymity(k=9)
+
+
 def test_it_costs_less_than_k_anonymity_of_all_columns() -> None:
     data = shoal.read(drawn(3, 200).drop("who"), quasi=QUASI)
     some = shoal.anonymize(data, KCombinations(k=4, size=2), algorithm="optimal")
