@@ -3,6 +3,7 @@ from shoal.algorithms.anatomy import Anatomy as Anatomy
 from shoal.algorithms.auto import Auto as Auto
 from shoal.algorithms.bucket_clustering import BucketClustering as BucketClustering
 from shoal.algorithms.bucketization import Bucketization as Bucketization
+from shoal.algorithms.suppression.cell_suppression import CellSuppression as CellSuppression
 from shoal.algorithms.coarsening import Coarsening as Coarsening
 from shoal.algorithms.full_domain.datafly import Datafly as Datafly
 from shoal.algorithms.dependency_safe import DependencySafe as DependencySafe

@@ -60,6 +60,14 @@ def level_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> t
     return _costs(hierarchies, columns, [False] * len(hierarchies), charges), scale
 
 
+def hiding_costs(hierarchies: Sequence[Hierarchy], weights: Floats) -> Costs:
+    """Costs where a value is published as it is or not at all: two records pay the weight of each attribute in which
+    they differ."""
+    trees = [Hierarchy.flat(tree.column, tree.labels[0].tolist(), tree.values) for tree in hierarchies]
+    charges = [np.repeat([[0.0], [weight]], tree.size, axis=1) for tree, weight in zip(trees, weights, strict=True)]
+    return _costs(trees, [np.arange(tree.size, dtype=np.int32) for tree in trees], [False] * len(trees), charges)
+
+
 def reordered(costs: Costs, order: NDArray[np.int64]) -> Costs:
     """The costs of the same attributes in another order."""
     shared = ("tables", "values", "tree", "charges")

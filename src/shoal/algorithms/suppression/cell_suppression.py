@@ -1,0 +1,156 @@
+"""Cell suppression: hides single cells until the models hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.algorithms._merging import infeasible_as_one_class, merged, merged_as_published
+from shoal.algorithms.suppression._hidden_cells import HiddenCells
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.dataset import Dataset
+from shoal.core.formatting import counted
+from shoal.core.hierarchy import Floats
+from shoal.core.parameters import Examples
+from shoal.core.policy import Policy
+from shoal.core.recoding import Recoding
+from shoal.core.run import Run
+from shoal.errors import InfeasibleError, ParameterError, unknown_columns
+from shoal.parsing.labels import number
+
+Importance = Annotated[
+    tuple[str, ...],
+    Doc("what a cell of a column is worth, as column=number above 0; cells that are worth less are hidden first"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSuppression(Algorithm):
+    """Hides single cells of quasi-identifiers, as few or as unimportant ones as it can, until the models hold. What is
+    not hidden is published as it is.
+
+    A hidden cell is a value of its own: whoever compares cells finds no class that breaks the policy. Cells of a column
+    with a higher `importance` are hidden less; each is 1 unless something else is said. A column that is `linked` to
+    another is hidden wherever that one is. A column of `strata` is never hidden, so that the models hold within each
+    stratum.
+
+    Patterns of hidden columns are tried from the cheapest up: records that read alike, and are enough, stay together.
+    Then groups with more records than they need lend some. The facts tell how many cells of each column are hidden,
+    what they are worth together, and a `bound`: no release of the table that satisfies the policy by hiding cells costs
+    less. With `exact` that is what it costs, but integer programming is for small tables only.
+
+    Does not protect against more than the models of the policy do, and need not find the least cost.
+
+    Reference: A. Meyerson, R. Williams, On the complexity of optimal k-anonymity, 2004; as local suppression in
+    M. Templ, A. Kowarik, B. Meindl, Statistical disclosure control for micro-data using the R package sdcMicro, 2015.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 21, 40, 41], "sex": list("ffmm")})
+        >>> data = shoal.read(table, quasi=["age", "sex"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=CellSuppression())
+        >>> sorted(release.frame.rows()), release.recoding.facts["hidden"]
+        ([('*', 'm'), ('*', 'm'), ('21', 'f'), ('21', 'f')], {'age': 2, 'sex': 0})
+    """
+
+    importance: Importance = ()
+    linked: Annotated[
+        tuple[str, ...], Doc("columns hidden together with another one, as column=other: where column is hidden")
+    ] = ()
+    strata: Annotated[tuple[str, ...], Doc("columns that are never hidden, so that the models hold within each")] = ()
+    exact: Annotated[
+        bool, Doc("find the least cost by integer programming: for k-anonymity of small tables; needs `shoal[exact]`")
+    ] = False
+
+    counts_people: ClassVar[bool] = True
+    examples: ClassVar[Examples] = ({}, {"importance": ("age=2.5",), "linked": ("sex=age",), "strata": ()})
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        policy.check_apart("cell suppression")
+        records = HiddenCells.at(dataset, policy, self._weights(dataset), self._follows(dataset))
+        self._check_strata(records)
+        listed = records.patterns.listing()
+        watch = run.part(between=(0.2, 0.8))
+        owners = records.least_dear(listed, watch) if self.exact else records.assigned(listed, watch)
+        owners, _ = merged(records, owners, run.part(between=(0.8, 0.9)))
+        owners, _ = merged_as_published(records, owners, run)
+        recoding = records.recoding(owners, {})
+        self._check_shown(recoding)
+        spared = policy.budget(len(records))
+        if self.exact and not spared:
+            bound = recoding.facts["cost"]
+        else:
+            bound = records.patterns.bound(listed, policy.least, spared, run.part(between=(0.9, 1.0)))
+        return replace(recoding, facts={**recoding.facts, "bound": round(bound, 6)})
+
+    def _weights(self, dataset: Dataset) -> Floats:
+        """What a cell of each quasi-identifier is worth; more than all others together in a column of strata."""
+        quasi = dataset.schema.quasi
+        weights = dict.fromkeys(quasi, 1.0)
+        for entry in self.importance:
+            column, equals, text = entry.rpartition("=")
+            worth = number(text)
+            if not equals or not (isfinite(worth) and worth > 0):
+                raise ParameterError(
+                    "importance: write column=number, and a number above 0; a column counts 1 where nothing is said"
+                )
+            weights[known_column("importance", column, quasi)] = worth
+        return np.array([np.inf if name in self._strata(dataset) else weights[name] for name in quasi])
+
+    def _strata(self, dataset: Dataset) -> tuple[str, ...]:
+        return tuple(known_column("strata", name, dataset.schema.quasi) for name in self.strata)
+
+    def _follows(self, dataset: Dataset) -> NDArray[np.bool_]:
+        """Row `j` says which columns are hidden where column `j` is; links may lead further."""
+        quasi, strata = dataset.schema.quasi, self._strata(dataset)
+        follows = np.eye(len(quasi), dtype=np.bool_)
+        for entry in self.linked:
+            column, equals, other = entry.partition("=")
+            if not equals:
+                raise ParameterError("linked: write column=other, and other is hidden wherever column is")
+            names = [known_column("linked", name, quasi) for name in (column, other)]
+            if names[1] in strata:
+                raise ParameterError(f"linked: column {names[1]!r} is one of the strata, which are never hidden")
+            follows[quasi.index(names[0]), quasi.index(names[1])] = True
+        for place in range(len(quasi)):
+            follows |= follows[:, place, None] & follows[None, place]
+        return follows
+
+    def _check_strata(self, records: HiddenCells) -> None:
+        """Raises when a stratum, or the whole table where there are none, breaks the policy even as one class."""
+        groups = records.patterns.alike(np.isfinite(records.patterns.weights), np.arange(len(records.points)))
+        broken = ~records.holds(groups.index[records.tuples])
+        lacking = int(groups.counts[broken].sum())
+        if not lacking or (self.strata and lacking <= records.policy.budget(len(records)) < len(records)):
+            return
+        if not self.strata:
+            raise infeasible_as_one_class(len(records), records.policy)
+        columns = ", ".join(map(repr, self.strata))
+        raise InfeasibleError(
+            f"{int(broken.sum()):,} of {len(broken):,} strata by {columns}, with {counted(lacking, 'records')}, do not "
+            "satisfy the policy even when all other quasi-identifiers are hidden; join strata, ask for less, or allow "
+            "that many records to be left out",
+            {"strata": int(broken.sum()), "lacking": lacking, "least": records.policy.least},
+        )
+
+    def _check_shown(self, recoding: Recoding) -> None:
+        """Raises when a column of strata had to be hidden."""
+        hidden = recoding.facts["hidden"]
+        if any(hidden[name] for name in self.strata):
+            raise InfeasibleError(
+                "within strata, what is left after every merger breaks the policy; join strata or ask for less",
+                {"hidden": {name: hidden[name] for name in self.strata}},
+            )
+
+
+def known_column(parameter: str, column: str, quasi: Sequence[str]) -> str:
+    """The name of a quasi-identifier; raises where there is none such."""
+    if column not in quasi:
+        raise ParameterError(f"{parameter}: {unknown_columns([column], quasi)}")
+    return column
