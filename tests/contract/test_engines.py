@@ -220,6 +220,7 @@ ALGORITHMS = {
     "mondrian": ["k-anonymity:k=4", "distinct-l-diversity:l=2"],
     "mondrian:strict=false": ["k-anonymity:k=4"],
     "k-member:refine=true": ["k-anonymity:k=4"],
+    "cell-suppression:importance=age=2": ["k-anonymity:k=4"],
     "anatomy": ["frequency-l-diversity:l=2"],
     "multiset": ["k-anonymity:k=4"],
     "bucketization:base=k-member": ["distinct-l-diversity:l=2"],

@@ -367,6 +367,7 @@ def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -
     """An algorithm's example with the names of columns that this table has."""
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
     quasi = [column.name for column in columns if column.role == "quasi"]
+    first, *others = [name for name in quasi if "=" not in name] or [""]
 
     def by_column(entries: Any) -> Any:
         return tuple(f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False))
@@ -377,6 +378,8 @@ def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -
         "geography": lambda entries: tuple(quasi[: len(entries)]),
         "strata": lambda entries: tuple(quasi[-len(entries) :]),
         "columns": lambda entries: _named(entries, columns, numeric),
+        "importance": by_column,
+        "linked": lambda entries: tuple(f"{first}={name}" for name, _ in zip(others, entries, strict=False)),
     }  # fmt: skip
     found = {key: named[key](value) if key in named else value for key, value in parameters.items()}
     if algorithm == "kactus":

@@ -69,7 +69,11 @@ class CellSuppression(Algorithm):
     ] = False
 
     counts_people: ClassVar[bool] = True
-    examples: ClassVar[Examples] = ({}, {"importance": ("age=2.5",), "linked": ("sex=age",), "strata": ()})
+    examples: ClassVar[Examples] = (
+        {},
+        {"importance": ("age=2.5",), "linked": ("race=sex",)},
+        {"strata": ("sex",), "exact": False},
+    )
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         policy.check_apart("cell suppression")
