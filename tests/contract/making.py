@@ -52,8 +52,11 @@ def people(count: int = 400) -> pl.DataFrame:
 
 
 def opened(table: pl.DataFrame) -> shoal.Dataset:
-    hierarchies = shoal.samples.hierarchies("adult")
-    return shoal.read(table, quasi=QUASI, sensitive=["occupation"], hierarchies=hierarchies)
+    """The table with roles, and with survey weights."""
+    hierarchies, weights = shoal.samples.hierarchies("adult"), (5 + pl.col("row") % 7 * 2.5).alias("weight")
+    return shoal.read(
+        table.with_columns(weights), quasi=QUASI, sensitive=["occupation"], weight="weight", hierarchies=hierarchies
+    )
 
 
 ORDERS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversary.external_table import ExternalTable
+from shoal.adversary.survey_frequencies import survey_frequencies
 from shoal.core.contracts.attack import Known
 from shoal.core.formatting import counted
 from shoal.core.grouping import Counts
@@ -37,8 +38,8 @@ class PopulationCounts:
 def population_counts(
     release: Release, known: Known, stated: int | None, run: Run, *, alone: bool = False
 ) -> PopulationCounts:
-    """The population of an external table, or of a stated size; with `alone`, the people of the release where there is
-    neither.
+    """The population of an external table, of a stated size, or as survey weights estimate it; with `alone`, the people
+    of the release where there is neither table nor size.
 
     A class never has fewer people in the population than in the release: whom an external table lacks is there all the
     same.
@@ -52,6 +53,12 @@ def population_counts(
         detail = {"population": external.people} | ({"lacking": lacking} if lacking else {})
         there = np.maximum(population, heads).astype(np.float64)
         return PopulationCounts(heads, there, max(external.people, 1), source, detail=detail)
+    if stated is None and not alone and release.schema.weight is not None:
+        frequencies = survey_frequencies(release)
+        source = f"of whom there are {frequencies.everybody:,.0f}, by the survey weights"
+        count = round(frequencies.everybody)
+        detail = {"population": count}
+        return PopulationCounts(frequencies.heads, frequencies.population, max(count, 1), source, detail=detail)
     classes = release.in_people(release.view.people())
     heads = classes.headcounts
     everybody = max(int(heads.sum()) if classes.people is None else people_in(classes), 1)
@@ -59,7 +66,10 @@ def population_counts(
         if alone:
             source = "which are those in the release"
             return PopulationCounts(heads, heads.astype(np.float64), everybody, source, own=True)
-        raise NotDefined("who else lives there is not known: give an external table, or state the size of a population")
+        raise NotDefined(
+            "who else lives there is not known: give an external table, state the size of a population, or name the "
+            "column of survey weights"
+        )
     if stated < everybody:
         raise ParameterError(
             f"a population of {stated:,} is smaller than the release, which has {counted(everybody, 'people')}"

@@ -31,10 +31,11 @@ TURNS = 30
 
 
 def matched(dataset: Dataset, release: Release, smallest: int) -> Codes | None:
-    """The class of each tuple of a table with a person column, or of each record as in its `listing`; negative: none.
+    """The class of each tuple of a table, or of each record as in its `listing`; negative: none.
 
     The smallest class has so many people; 1 where that is not known. None where the table and the published values do
-    not go together, or where that would take too long to find out."""
+    not go together, where that would take too long to find out, or where ranges overlap and no person column says which
+    records go together."""
     try:
         candidates = release.view.candidates(dataset.summary.keys)
         counts, fits = np.diff(candidates.starts), candidates.classes
@@ -50,6 +51,8 @@ def matched(dataset: Dataset, release: Release, smallest: int) -> Codes | None:
         owners = np.full(len(counts), NOWHERE, np.int32)
         owners[counts == 1] = fits
         return owners
+    if dataset.schema.person is None:
+        return None
     tuples = np.repeat(np.arange(len(counts)), dataset.summary.sizes)
     signatures, rooms, units = _signatures(dataset, release)
     fitting = [each.tolist() for each in np.split(fits, np.cumsum(counts)[:-1])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
+from shoal.diagnosis.survey_risk import survey_risk
 from shoal.errors import NotDefined, ParameterError, PluginError
 from shoal.job import plugins
 from shoal.publishing.columns import ReleasedColumn, published_columns
@@ -174,6 +176,9 @@ def _risk(release: Release) -> Findings:
         required_size = max((model.least for model in models if model.identity), default=None)
         classes = release.in_people(release.view.people())
         findings = exposure(classes, required_size)
+        if classes.weights is None and release.schema.weight is not None:
+            with suppress(NotDefined):  # without the plan, nobody knows what a class weighs
+                findings = Findings((*findings, *survey_risk(release.weighted())))
         if classes.people is None or release.schema.person not in release.published.names:
             return findings
         return Findings((*findings, linked(classes.people)))

@@ -49,7 +49,7 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     )  # fmt: skip
     if release.suppressed < 0 and not earlier:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
-    return release if data.schema.person is None else _with_members(release, data)
+    return release if data.schema.person is data.schema.weight is None else _with_members(release, data)
 
 
 def _notations(data: Dataset, stated: Mapping[str, Any] | None) -> dict[str, Notation]:

@@ -10,9 +10,11 @@ from shoal.attacks.downcoding import Downcoding as Downcoding
 from shoal.attacks.exact_linkage import ExactLinkage as ExactLinkage
 from shoal.attacks.functional_dependency import FunctionalDependency as FunctionalDependency
 from shoal.attacks.homogeneity import Homogeneity as Homogeneity
+from shoal.attacks.individual_risk import IndividualRisk as IndividualRisk
 from shoal.attacks.journalist import Journalist as Journalist
 from shoal.attacks.linear_estimation import LinearEstimation as LinearEstimation
 from shoal.attacks.linkage import Linkage as Linkage
+from shoal.attacks.log_linear import LogLinear as LogLinear
 from shoal.attacks.marketer import Marketer as Marketer
 from shoal.attacks.membership import Membership as Membership
 from shoal.attacks.minimality import Minimality as Minimality

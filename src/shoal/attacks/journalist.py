@@ -24,7 +24,7 @@ class Journalist(Attack):
     random. The chance is 1 over the number of people of the population who fit the record's class.
 
     The population is the external table. Without one its size can be stated; classes are then taken to be as much
-    larger there as the population is than the release, which is an estimate.
+    larger there as the population is than the release, which is an estimate. Survey weights estimate it class by class.
 
     Does not hold against somebody who knows that a person is in the release: that is the prosecutor.
 

@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Gt, Le
 from typing_extensions import Doc
 
+from shoal.adversary.survey_frequencies import survey_frequencies
 from shoal.adversary.uniqueness import Sample, uniques
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -33,7 +34,7 @@ class PopulationUniqueness(Attack):
     - `dankar`: a rule that chooses among them by the fraction.
 
     Does not hold for samples that were not drawn at random, and is an estimate: the three models differ. Without a
-    fraction, the size of the external table says how large the population is.
+    fraction, the size of the external table says how large the population is, or else the sum of the survey weights.
 
     Reference: F. Dankar, K. El Emam, A. Neisa, T. Roffey, Estimating the re-identification risk of clinical data sets,
     2012; N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, 2001.
@@ -61,7 +62,7 @@ class PopulationUniqueness(Attack):
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         heads = release.in_people(release.view.people()).headcounts
-        fraction = self._fraction(int(heads.sum()), known)
+        fraction = self._fraction(int(heads.sum()), release, known)
         sample = Sample.of(heads, fraction)
         alone_there, model = uniques(sample, self.model) if sample.people else (0.0, self.model)
         if alone_there is None:
@@ -78,11 +79,14 @@ class PopulationUniqueness(Attack):
             detail={"model": model, "fraction": fraction, "alone": alone, "alone_share": share},
         )
 
-    def _fraction(self, people: int, known: Known) -> float:
+    def _fraction(self, people: int, release: Release, known: Known) -> float:
         if self.fraction is not None:
             return self.fraction
         if known.external is None:
+            if release.schema.weight is not None:
+                return min(1.0, people / survey_frequencies(release).everybody)
             raise NotDefined(
-                "the release may be no sample: state its fraction of the population, or give an external table"
+                "the release may be no sample: state its fraction of the population, or give an external table or "
+                "survey weights"
             )
         return min(1.0, people / max(known.external.people or known.external.records, 1))

@@ -34,9 +34,9 @@ class Release(PublishedTables):
     """What is handed out: one or more tables in a form, and where they came from.
 
     The `view` reads the published values; nothing that the algorithm believed goes into it. `notes` are sentences for
-    the holder. Where the table has a person column, `members` says in which published class its people are, unless
-    pseudonyms do. The `method` made it, which its manifest states; a release that was made here has the table as its
-    `origin`.
+    the holder. Where the table has a person or a weight column, `members` says in which published class its people
+    are, unless pseudonyms do. The `method` made it, which its manifest states; a release that was made here has the
+    table as its `origin`.
     """
 
     form: Form
@@ -168,6 +168,15 @@ class Release(PublishedTables):
         if self.members is None:
             raise PeopleUnknown(f"people cannot be counted without the column {person!r}, which the release lacks")
         return self.members.people(self.view.people(), [self.published.labels(name) for name in quasi])
+
+    def weighted(self) -> Classes:
+        """The published classes with what their people stand for in the population, which only the holder knows."""
+        if self.schema.weight is None:
+            raise NotDefined("the table has no survey weights; name their column with --weight")
+        people = self.view.people()
+        if self.members is None or people.attributes != self.schema.quasi:
+            raise NotDefined("it is not known which records are in which published class, and so what a class weighs")
+        return self.members.people(people, [self.published.labels(name) for name in self.schema.quasi])
 
     def with_members(self, classes: Classes) -> Self:
         """The release when its classes of the main table are known to have the people of such ones."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.finding import Finding, Findings
+from shoal.diagnosis.survey_risk import survey_risk
 
 
 class _Words(NamedTuple):
@@ -81,7 +82,7 @@ def exposure(classes: Classes, k: int | None = None) -> Findings:
     if k is not None:
         below, how = count(sizes < k), words.below.format(k=k)
         findings.append(Finding(name=f"{who}-below-k", value=below, bound=0, holds=below == 0, how=how, unit=who))
-    return Findings(tuple(findings))
+    return Findings((*findings, *survey_risk(classes)))
 
 
 def linked(people: Histogram) -> Finding:

@@ -54,6 +54,18 @@ def risk(findings: Findings) -> str:
     )
 
 
+def survey_risk(findings: Findings) -> str | None:
+    """How many people of the population an attacker is expected to find, where weights say what records stand for."""
+    expected, population = findings.get("expected-reidentifications"), findings.get("population")
+    if expected is None or population is None:
+        return None
+    return (
+        f"By the weights, the records stand for {population.words}. Whoever links all of them to the population is "
+        f"expected to be right about {expected.words} ({percent(_share(findings, 'global-risk'))} of the records), and "
+        f"about the most exposed with a chance of {percent(_share(findings, 'highest-individual-risk'))}."
+    )
+
+
 def released(
     findings: Findings,
     columns: Sequence[ReleasedColumn],

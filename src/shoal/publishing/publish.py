@@ -14,6 +14,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.published_tables import Crowd
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
+from shoal.errors import NotDefined
 from shoal.publishing.decision import decided_groups
 from shoal.publishing.writable_release import WritableRelease
 
@@ -48,10 +49,19 @@ def published(
         **whole(data),
     )
     plan = recoding.plan
-    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
+    counted = data.schema.person is not None or data.schema.weight is not None
+    if not counted or plan is None or not _shows_people(release):
         return release
     placement, classes = release.view.placement(recoding), len(release.view.people())
     return release.with_members(decided_groups(data, plan, placement, classes, release.seed))
+
+
+def _shows_people(release: WritableRelease) -> bool:
+    """Whether what is told of people is told of the classes in which they are found."""
+    try:
+        return release.view.people() is release.view.groups()
+    except NotDefined:
+        return False
 
 
 def whole(data: Dataset) -> dict[str, Any]:
