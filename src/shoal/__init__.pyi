@@ -17,6 +17,7 @@ from shoal.core.policy import Policy as Policy
 from shoal.core.pseudonyms import Pseudonyms as Pseudonyms
 from shoal.publishing.signing import PublicKey as PublicKey
 from shoal.core.release import Release as Release
+from shoal.reports import ReleaseCodebook as ReleaseCodebook
 from shoal.reports import Report as Report
 from shoal.core.run import Run as Run
 from shoal.core.schema import Schema as Schema
@@ -27,6 +28,7 @@ from shoal.api import apply as apply
 from shoal.api import ask as ask
 from shoal.api import attack as attack
 from shoal.api import balance as balance
+from shoal.reports import codebook as codebook
 from shoal.api import columns as columns
 from shoal.api import compare as compare
 from shoal.api import dependencies as dependencies

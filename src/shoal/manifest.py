@@ -152,6 +152,7 @@ class _Manifest(_StatedPart):
     strict: StrictBool = False
     people: _StatedPeople | None = None
     counterfeits: Count = 0
+    changed: list[StrictStr] = []
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
     attacks: list[_Attack] = []

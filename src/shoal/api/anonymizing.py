@@ -155,6 +155,8 @@ def anonymize(
     if recoding.counterfeits is not None:
         stated["counterfeits"] = len(recoding.counterfeits)
     stated["hulls"] = dict(recoding.hulls)
+    if recoding.changed:
+        stated["changed"] = sorted(recoding.changed)
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}

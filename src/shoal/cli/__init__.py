@@ -18,6 +18,7 @@ from shoal.cli import (
     apply,
     attack,
     balance,
+    codebook,
     compare,
     demo,
     diagnose,
@@ -69,8 +70,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, recover, report, hierarchy, demo,
-    schema, serve,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, recover, report, codebook, hierarchy,
+    demo, schema, serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     run = journal.with_log(name, options.expand_options(name, command.run))

@@ -25,15 +25,15 @@ from shoal.cli.schemas.release import (
     Verified,
     VerifyingQueries,
 )
-from shoal.cli.schemas.report import Reported
+from shoal.cli.schemas.report import Described, Reported
 from shoal.cli.schemas.several_releases import Exported, Judged, Listed, Overlapping
 from shoal.cli.schemas.sweep import Balanced, Comparing
 from shoal.job import file
 
 OUTPUTS: dict[str, Any] = {
-    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
-    "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
-    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
+    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "codebook": Described,
+    "compare": Comparing, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed,
+    "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
     "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "recover": Recovered,
     "report": Reported, "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip

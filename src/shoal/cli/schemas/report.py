@@ -156,3 +156,44 @@ class Reported(Printed):
     repeat: ReportRepeat
     shoal: str
     holder: NotRequired[ReportHolder]
+
+
+class CategoryEntry(TypedDict):
+    """A published value, its label, and how many records have it."""
+
+    value: str
+    label: str
+    count: int
+    missing: bool
+
+
+class VariableEntry(TypedDict):
+    """A published column, and how it was treated."""
+
+    name: str
+    table: str
+    label: str
+    kind: Literal["numeric", "ranges", "categorical", "text"]
+    role: str
+    treatment: str
+    valid: int
+    missing: int
+    distinct: int
+    categories: list[CategoryEntry]
+    statistics: dict[str, float] | None
+    missing_codes: list[str]
+
+
+class Described(Printed):
+    """The codebook of a release."""
+
+    title: str
+    release: str
+    records: int
+    form: str
+    method: str
+    promises: list[str]
+    tables: dict[str, int]
+    variables: list[VariableEntry]
+    left_out: dict[str, str]
+    shoal: str

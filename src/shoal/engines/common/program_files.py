@@ -1,4 +1,4 @@
-"""Files of other programs that are written as a whole: Excel, SPSS and Stata.
+"""Files of other programs that are written as a whole: Excel, SPSS, Stata and SAS.
 
 Nothing but the table is in them: no author, no path, and no time at which they were made.
 """
@@ -20,12 +20,14 @@ import pyarrow.compute as pc
 from shoal.engines.common.missing_codes import Code, MissingCodes, inside
 from shoal.errors import MissingExtraError, OutputError, quoted
 
-WRITTEN = {"xlsx": (".xlsx",), "sav": (".sav", ".zsav"), "dta": (".dta",)}
+WRITTEN = {"xlsx": (".xlsx",), "sav": (".sav", ".zsav"), "dta": (".dta",), "xpt": (".xpt",)}
 """The formats, and the endings that are written."""
-PROGRAMS = {"xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
+PROGRAMS = {"xlsx": "Excel", "sav": "SPSS", "dta": "Stata", "xpt": "SAS"}
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_CELL = 1_048_575, 16_384, 32_767
 """Of a sheet: rows below its header, columns, and characters of a cell."""
+GREATEST, LEAST = 1e75, 1e-77
+"""Between these lie the numbers of a SAS transport file, which are IBM's."""
 EXACT = 1 << 53
 """Up to here a double holds every whole number, and these programs have no other number."""
 NOWHEN = datetime.datetime(2000, 1, 1)
@@ -35,8 +37,13 @@ _NAMES = {
         r"(?!(?:ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH)$)[^\W\d_](?:[\w.$#@]{0,62}[\w$#@])?", re.IGNORECASE
     ),
     "dta": re.compile(r"[^\W\d]\w{0,31}"),
+    "xpt": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"),
 }
 """What these programs take for the name of a variable."""
+_WRITERS = {"xpt": "write_xport"}
+_STAMPED = re.compile(rb"\d\d[A-Z]{3}\d\d:\d\d:\d\d:\d\d")
+_HEADERS = 640
+"""Bytes of a SAS transport file before what it says of its variables; the times at which it was made are there."""
 _DATED = re.compile(rb"(<timestamp>)\x11.{17}(</timestamp>)", re.DOTALL)
 
 
@@ -160,6 +167,9 @@ def _write_variables(path: Path, form: str, table: pa.Table, labels: Mapping[str
             f"{path.name}: {PROGRAMS[form]} takes no variable named {', '.join(map(quoted, odd[:5]))}; rename "
             f"{'them' if len(odd) > 1 else 'it'}, or write .csv, .parquet or .xlsx"
         )
+    if form == "xpt":  # it keeps no labels of values, so their texts are the values
+        _check_transport(path, table)
+        labels = {name: VariableLabels(known.title) for name, known in labels.items()}
     shown: dict[str, dict[Code, str]] = {}
     missing: dict[str, list[Any]] = {}
     lettered: dict[str, list[Any]] = {}
@@ -183,22 +193,35 @@ def _write_variables(path: Path, form: str, table: pa.Table, labels: Mapping[str
             missing[name] = list(known.missing)
     given: dict[str, Any] = {
         "column_labels": {name: labels[name].title if name in labels else None for name in table.column_names},
-        "variable_value_labels": shown,
     }
-    if form == "dta":
-        given |= {"version": 14, "missing_user_values": missing}
+    if form == "xpt":
+        given |= {"table_name": "RELEASE", "file_format_version": 8}
+    elif form == "dta":
+        given |= {"variable_value_labels": shown, "version": 14, "missing_user_values": missing}
     else:
-        given |= {"missing_ranges": missing, "compress": path.suffix == ".zsav"}
+        given |= {"variable_value_labels": shown, "missing_ranges": missing, "compress": path.suffix == ".zsav"}
     try:
         frame: Any = polars.from_arrow(table)
         for name, cells in lettered.items():
             frame = frame.with_columns(polars.Series(name, cells, dtype=polars.Object))
-        getattr(pyreadstat, f"write_{form}")(frame, str(path), **given)
+        getattr(pyreadstat, _WRITERS.get(form, f"write_{form}"))(frame, str(path), **given)
     except OSError:
         raise
     except Exception as error:  # it raises whatever its parts do, with cells in the text
         raise OutputError(f"{path.name}: {PROGRAMS[form]} cannot hold this table ({type(error).__name__})") from None
     _forget_time(path, form)
+
+
+def _check_transport(path: Path, table: pa.Table) -> None:
+    """Refuses what a transport file cannot tell apart or hold: names by their case, numbers out of IBM's range."""
+    if len({name.upper() for name in table.column_names}) < table.num_columns:
+        raise OutputError(f"{path.name}: names of columns differ only in case, which SAS ignores; rename them")
+    for name in table.column_names:
+        if pa.types.is_floating(table[name].type):
+            sizes = pc.abs(table[name])
+            outside = pc.or_(pc.greater(sizes, GREATEST), pc.and_(pc.less(sizes, LEAST), pc.greater(sizes, 0)))
+            if pc.any(outside).as_py():
+                raise OutputError(f"{path.name}: column {name!r} has numbers that a SAS transport file cannot hold")
 
 
 def _marks_no_other(column: pa.ChunkedArray, known: VariableLabels) -> bool:
@@ -243,6 +266,11 @@ def _forget_time(path: Path, form: str) -> None:
         if form == "sav":
             file.seek(92)
             file.write(b"01 Jan 0000:00:00")
+            return
+        if form == "xpt":
+            start = file.read(_HEADERS)
+            file.seek(0)
+            file.write(_STAMPED.sub(b"01JAN00:00:00:00", start))
             return
         start = file.read(1024)
         file.seek(0)

@@ -35,8 +35,8 @@ def format_of(path: Path) -> str:
             "engine='duckdb'"
         )
     raise OutputError(
-        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow, .xlsx, .sav, .dta or .arff, "
-        "or no ending for a folder of Parquet files"
+        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow, .xlsx, .sav, .dta, .xpt or "
+        ".arff, or no ending for a folder of Parquet files"
     )
 
 

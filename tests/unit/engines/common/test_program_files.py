@@ -54,7 +54,7 @@ def released(source: Path, engine: str | None = None, algorithm: str = "mondrian
     return shoal.anonymize(data, "k-anonymity:k=5", algorithm=algorithm, allow_plain=["score", "town"], seed=1)
 
 
-@pytest.mark.parametrize("name", ["release.xlsx", "release.sav", "release.zsav", "release.dta"])
+@pytest.mark.parametrize("name", ["release.xlsx", "release.sav", "release.zsav", "release.dta", "release.xpt"])
 def test_a_release_is_read_back_verified_and_the_same_on_every_engine(name: str, source: Path, tmp_path: Path) -> None:
     release = released(source)
     path = tmp_path / name
@@ -97,13 +97,15 @@ def test_what_stands_for_several_codes_has_a_code_and_a_label_of_its_own(tmp_pat
 
 def test_nothing_tells_who_made_a_file_and_when(source: Path, tmp_path: Path) -> None:
     release = released(source)
-    for name in ("release.xlsx", "release.sav", "release.dta"):
+    for name in ("release.xlsx", "release.sav", "release.dta", "release.xpt"):
         release.write(tmp_path / name)
         content = (tmp_path / name).read_bytes()
         if name.endswith("xlsx"):
             with zipfile.ZipFile(tmp_path / name) as packed:
                 content = b"".join(packed.read(each) for each in packed.namelist())
                 assert {each.date_time[0] for each in packed.infolist()} == {1980}
+        if name.endswith("xpt"):
+            assert content.count(b"01JAN00:00:00:00") == 4 and b"SAS" in content
         year = str(datetime.date.today().year).encode()
         assert str(tmp_path).encode() not in content and b" " + year not in content and year + b"-" not in content
     assert pyreadstat.read_sav(str(tmp_path / "release.sav"), metadataonly=True)[1].creation_time.year == 2000
@@ -122,6 +124,7 @@ def test_no_cell_of_a_workbook_is_a_formula(source: Path, tmp_path: Path) -> Non
     [
         ("release.sav", "marital-status", "SPSS takes no variable named 'marital-status'"),
         ("release.dta", "a name", "Stata takes no variable named 'a name'"),
+        ("release.xpt", "größe", "SAS takes no variable named 'größe'"),
         ("release.sav", "with", "SPSS takes no variable named 'with'"),
         ("release.xls", "age", "not known by this ending"), ("release.sav.gz", "age", "not known by this ending"),
     ],
@@ -138,7 +141,7 @@ def test_numbers_that_a_program_would_round_and_rows_without_a_value(tmp_path: P
     table = polars.DataFrame({"sex": ["f", "m"] * 4, "number": [2**60 + at % 2 for at in range(8)]})
     data = shoal.read(table, quasi=["sex"])
     release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mondrian", allow_plain=["number"])
-    for name in ("release.xlsx", "release.sav", "release.dta"):
+    for name in ("release.xlsx", "release.sav", "release.dta", "release.xpt"):
         release.write(tmp_path / name)
         read = open_path(tmp_path / name)
         assert {str(value) for value in read.load(["number"])["number"].to_pylist()} == {str(2**60), str(2**60 + 1)}
@@ -169,3 +172,16 @@ def test_the_command_writes_and_reads_a_workbook(source: Path, tmp_path: Path, m
         with pytest.raises(SystemExit) as end:
             main(command)
         assert not end.value.code, command
+
+
+def test_a_transport_file_has_titles_and_texts_and_refuses_what_it_cannot_hold(source: Path, tmp_path: Path) -> None:
+    released(source).write(tmp_path / "release.xpt")
+    values, about = pyreadstat.read_xport(str(tmp_path / "release.xpt"), output_format="polars")
+    assert about.column_names_to_labels["answer"] == "Would you do it again?" and about.table_name == "RELEASE"
+    assert set(values["sex"]) == {"female", "male"}
+    odd = {"a": [1e80] * 2, "b": [1e-80] * 2, "c": [0.5] * 2, "C": [0.5] * 2}
+    for names, said in ((["a"], "'a' has numbers"), (["b"], "'b' has numbers"), (["c", "C"], "differ only in case")):
+        data = shoal.read(polars.DataFrame({"sex": ["f", "f"], **{name: odd[name] for name in names}}), quasi=["sex"])
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mondrian", allow_plain=names)
+        with pytest.raises(OutputError, match=said):
+            release.write(tmp_path / "odd.xpt")
