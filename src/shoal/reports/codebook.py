@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,14 +74,15 @@ class ReleaseCodebook(CodebookContents):
         """The codebook as a page that stands on its own."""
         return codebook_page.page(self)
 
+    def json(self) -> str:
+        """The codebook as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
+
     def write(self, *paths: str | Path) -> tuple[Path, ...]:
         """Writes it as DDI-Codebook (`.xml`), as a page (`.html`) or as JSON (`.json`); all of them, or none."""
-        import json
-
         places = tuple(Path(path) for path in paths)
         check_codebook_endings(places)
-        made = {".xml": self.xml, ".html": self.html, ".json": lambda: json.dumps(self.as_dict(), indent=2)}
-        texts = [made[place.suffix]() for place in places]
+        texts = [getattr(self, place.suffix[1:])() for place in places]
         with replacing_all(*places) as beside:
             for path, text in zip(beside, texts, strict=True):
                 path.write_text(text, encoding="utf-8")

@@ -42,7 +42,7 @@ def _body(book: CodebookContents) -> Iterator[str]:
     yield f"<h1>{_text(book.title)}</h1>"
     promises = f" It is {_text(', '.join(book.promises))}." if book.promises else " It claims no privacy model."
     yield f'<p class="lead">Codebook of {_text(book.release)}: {counted(book.records, "records")}.{promises}</p>'
-    yield f"<p>{_text(book.method)}</p>"
+    yield f"<p>Made by {_text(book.method)}</p>"
     yield "<p>Every count is of the published file.</p>"
     yield "<h2>Variables</h2>"
     yield _table(

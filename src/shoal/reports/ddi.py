@@ -28,8 +28,8 @@ def document(book: CodebookContents) -> str:
     study = _add(root, "stdyDscr")
     _add(_add(_add(study, "citation"), "titlStmt"), "titl", book.title)
     method = _add(study, "method")
-    for text in (*book.promises, book.method):
-        _add(method, "notes", text, **NOTE)
+    for sentence in (*book.promises, book.method):
+        _add(method, "notes", sentence, **NOTE)
     for name, reason in book.left_out.items():
         _add(method, "notes", f"{name}: {reason}", **NOTE)
     files = {name: f"F{place}" for place, name in enumerate(book.tables, 1)}

@@ -176,6 +176,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "verify-sql": ("verify", "out.csv", "--sql", "duckdb"),
     "recover": ("recover", "."),
     "report": ("report", "people.csv", "out.csv", "-o", "out.html", "--quick"),
+    "codebook": ("codebook", "out.csv", "-o", "codebook.xml"),
     "keys": ("keys", "new", "officer.pem"),
     "ledger-list": ("ledger", "list", "people.ledger"),
     "ledger-check": ("ledger", "check", "people.ledger"),
