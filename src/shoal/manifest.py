@@ -29,7 +29,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.published_tables import Crowd
-from shoal.core.schema import Column, Kind, Notation, Role, Schema
+from shoal.core.schema import FILLED, Column, Kind, Notation, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 from shoal.job import plugins
@@ -304,7 +304,7 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
         name, role = entry["name"], Role(entry["role"])
         if role in (Role.IDENTIFIER, Role.WEIGHT, Role.DROP):
             continue
-        if name not in shown and role is not Role.ENTITY:
+        if name not in shown and role not in FILLED:
             raise unknown_columns([name], shown)
         hierarchy = None
         if name in stated["sensitive"]:

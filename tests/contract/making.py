@@ -52,10 +52,16 @@ def people(count: int = 400) -> pl.DataFrame:
 
 
 def opened(table: pl.DataFrame) -> shoal.Dataset:
-    """The table with roles, and with survey weights."""
+    """The table with roles, with survey weights and with households of up to three people."""
     hierarchies, weights = shoal.samples.hierarchies("adult"), (5 + pl.col("row") % 7 * 2.5).alias("weight")
+    homes = (pl.col("row") // 3).alias("home")
     return shoal.read(
-        table.with_columns(weights), quasi=QUASI, sensitive=["occupation"], weight="weight", hierarchies=hierarchies
+        table.with_columns(weights, homes),
+        quasi=QUASI,
+        sensitive=["occupation"],
+        household="home",
+        weight="weight",
+        hierarchies=hierarchies,
     )
 
 

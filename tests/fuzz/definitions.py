@@ -181,6 +181,8 @@ TOGETHER = {"inference-l": _twins}
 OF_SIZES = {"k-anonymity": "k"}
 OF_SETS = {"k-combinations": "k"}
 """Models of the combinations of values of every set of so many quasi-identifiers."""
+OF_HOUSEHOLDS = {"k-households"}
+"""Models of tables with a household column, which no file shows: `tests/property/test_households.py` tries them."""
 LEAST_SIZE = {"alpha-k-anonymity": "k", "p-sensitive-k-anonymity": "k"}
 """Models that also ask for classes of a size, parts of strict ones apart."""
 DEFINITIONS = {

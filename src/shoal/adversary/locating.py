@@ -22,7 +22,7 @@ from shoal.core.release_history import (
     PublishedValues,
     followed_units,
 )
-from shoal.core.schema import Role
+from shoal.core.schema import NAMING, Role
 from shoal.errors import NotDefined
 
 
@@ -36,7 +36,7 @@ def locate(dataset: Dataset, release: Release, *, by: Naming, key: int, name: st
     classes = _classes(dataset, release, groups)
     published = {each for table in release.tables.values() for each in table.names}
     columns = [column for column in release.schema.columns if column.name in published]
-    as_they_are = (Role.SENSITIVE, Role.PLAIN, Role.IDENTIFIER, Role.ENTITY)
+    as_they_are = (Role.SENSITIVE, Role.PLAIN, *NAMING)
     return LocatedRelease(
         name=name,
         ids=ids,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import manifest, recodings, registry
+from shoal.api.counting_people import check_people
 from shoal.api.reading import as_list, check_dataset
 from shoal.core import seeds
 from shoal.core.contracts.algorithm import Algorithm
@@ -23,7 +24,7 @@ from shoal.core.release import Release
 from shoal.core.release_history import History
 from shoal.core.run import Run
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
-from shoal.errors import ParameterError, SchemaError, VerificationError
+from shoal.errors import ParameterError, VerificationError
 from shoal.job import plugins
 from shoal.job.job import DEFAULT_ALGORITHM
 from shoal.notices import tell
@@ -131,7 +132,7 @@ def anonymize(
     )
     plugins.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
-        _check_people(data, policy, method, rows_are_people)
+        check_people(data, policy, method, rows_are_people)
     for model in policy.models:
         model.check_attributes(data.schema.quasi)
     method, cut = _in_blocks(data, method.simplified(policy), method)
@@ -272,50 +273,6 @@ def _open_ledger(ledger: Ledger | str | Path) -> Ledger:
     from shoal.ledger import open_ledger
 
     return open_ledger(ledger)
-
-
-MANY, OFTEN = 50, 0.1
-"""A column that has fewer different values, and fewer than this share of the records, does not tell people apart."""
-
-
-def _check_rows(data: Dataset) -> None:
-    """Refuses to take records for people where the best of the identifiers repeats.
-
-    One that is different in every record says that each is a person of its own, whatever first names do; one of a few
-    values only, which was made an identifier to drop it, says nothing about people.
-    """
-    repeated = {name: data.table.count_repeats(name) for name in data.schema.identifiers}
-    if not repeated:
-        return
-    name = min(repeated, key=repeated.__getitem__)
-    distinct = data.records - repeated[name]
-    if repeated[name] and (distinct > MANY or distinct >= OFTEN * data.records):
-        raise SchemaError(
-            f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, so one person may have "
-            "several records. Name the column that identifies the person with person (--person COLUMN), or confirm "
-            "with rows_are_people (--rows-are-people) that every row is a separate person"
-        )
-
-
-def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
-    """Refuses to take records for people where an identifier says otherwise, and what cannot count people."""
-    person = data.schema.person
-    if person is None:
-        if not rows_are_people:
-            _check_rows(data)
-        return
-    if rows_are_people:
-        raise SchemaError(
-            f"column {person!r} identifies the person of each record, so rows may share a person; leave out either "
-            "rows_are_people or that column"
-        )
-    for model in policy.models:
-        model.check_people()
-    if not method.counts_people:
-        raise ParameterError(
-            f"{registry.name_of(method)} cannot count people, only records; use mondrian, a clustering algorithm such "
-            "as k-member, or a full-domain search such as optimal"
-        )
 
 
 def publish(

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from shoal import registry
+from shoal.adversary.households import Residents
 from shoal.api.reading import as_list, check_dataset, profile
+from shoal.core.classes import Classes
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
@@ -19,6 +21,7 @@ from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as suggest_roles
 from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.household_exposure import household_exposure
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answer_question
 from shoal.errors import ParameterError, alternatives, unknown_columns
@@ -43,13 +46,21 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
     if k is not None and (k < 1 or k != int(k)):
         raise ParameterError("k must be a whole number, at least 1")
     if attributes is None:
-        return exposure(data.summary, k)
+        return _exposure(data, data.summary, k)
     names = as_list(attributes)
     available = (*data.schema.quasi, *data.schema.sensitive)
     unknown = [name for name in names if name not in available]
     if unknown or not names:
         raise unknown_columns(unknown, available)
-    return exposure(data.group(tuple(names)), k)
+    return _exposure(data, data.group(tuple(names)), k)
+
+
+def _exposure(data: Dataset, classes: Classes, k: int | None) -> Findings:
+    """How exposed people are by some classes, and their households where these are known."""
+    findings = exposure(classes, k)
+    if classes.households is None:
+        return findings
+    return Findings((*findings, *household_exposure(classes, Residents.of(classes, data.homes))))
 
 
 def ask(

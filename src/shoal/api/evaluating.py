@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import registry
+from shoal.adversary.households import Residents
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
 from shoal.api.reading import check_dataset
@@ -18,6 +19,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
+from shoal.diagnosis.household_exposure import household_exposure
 from shoal.diagnosis.survey_risk import survey_risk
 from shoal.errors import NotDefined, ParameterError, PluginError
 from shoal.job import plugins
@@ -84,15 +86,16 @@ def evaluate(
         for name, classifier in classifiers:
             answers += accuracies(data, opened, target, classifier, name, others)
     named = {finding.name for finding in scores}
-    return Findings((*answers, *scores, *(finding for finding in policy_and_risk(opened) if finding.name not in named)))
+    risk = [finding for finding in policy_and_risk(data, opened) if finding.name not in named]
+    return Findings((*answers, *scores, *risk))
 
 
-def policy_and_risk(release: Release) -> Findings:
+def policy_and_risk(data: Dataset, release: Release) -> Findings:
     """The models of a release's policy, as they hold in it, and the risk that is left; nothing about what it lost."""
     left_out = Finding(name="suppressed", value=release.suppressed, how="records that were left out", unit="records")
     policy_findings = release.verify(release.policy, as_far_as_known=True) if release.policy else Findings((left_out,))
     named = {finding.name for finding in policy_findings}
-    return Findings((*policy_findings, *(finding for finding in _risk(release) if finding.name not in named)))
+    return Findings((*policy_findings, *(finding for finding in _risk(data, release) if finding.name not in named)))
 
 
 def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColumn, ...]:
@@ -170,7 +173,7 @@ def score(metric: Metric, data: Dataset, release: Release) -> Finding:
         return Finding(name=registry.name_of(metric), value=None, how=f"not defined: {reason}")
 
 
-def _risk(release: Release) -> Findings:
+def _risk(data: Dataset, release: Release) -> Findings:
     try:
         models = release.policy.models if release.policy else ()
         required_size = max((model.least for model in models if model.identity), default=None)
@@ -179,6 +182,8 @@ def _risk(release: Release) -> Findings:
         if classes.weights is None and release.schema.weight is not None:
             with suppress(NotDefined):  # without the plan, nobody knows what a class weighs
                 findings = Findings((*findings, *survey_risk(release.weighted())))
+        if classes.households is not None:
+            findings = Findings((*findings, *household_exposure(classes, Residents.released(data, release))))
         if classes.people is None or release.schema.person not in release.published.names:
             return findings
         return Findings((*findings, linked(classes.people)))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal import manifest, registry
+from shoal.adversary.locating import groups_of_tuples
 from shoal.adversary.record_matching import SEED, matched
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
 from shoal.core.release import Release
 from shoal.core.schema import Notation
 from shoal.errors import InputError, NotDefined, VerificationError
@@ -49,7 +52,8 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     )  # fmt: skip
     if release.suppressed < 0 and not earlier:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
-    return release if data.schema.person is data.schema.weight is None else _with_members(release, data)
+    schema = data.schema
+    return _with_members(release, data) if schema.owners or schema.weight is not None else release
 
 
 def _notations(data: Dataset, stated: Mapping[str, Any] | None) -> dict[str, Notation]:
@@ -62,16 +66,35 @@ def _notations(data: Dataset, stated: Mapping[str, Any] | None) -> dict[str, Not
 
 
 def _with_members(release: Release, data: Dataset) -> Release:
-    """A release with the people in its classes, as the table and the published values tell them; where several
-    placements of the records are possible, one of them that has as many people as its manifest states."""
+    """A release with the people and the households in its classes, as the table and the published values tell them.
+    Where several placements of the records are possible, one of them that has as many people as its manifest states;
+    households, of which it states nothing, then stay unknown."""
     try:
-        people = release.view.people()
-        if people is not release.view.groups() or data.schema.person in release.published.names:
+        people, names = release.view.people(), release.published.names
+        shown = data.schema.weight is None and all(name in names for name in data.schema.owners)
+        if shown or people is not release.view.groups():
+            return release
+        owners = _certain(release, data)
+        if owners is not None:
+            return release.with_members(data.partitioned(owners, len(people), seed=SEED))
+        if data.schema.person in names:
             return release
         owners = matched(data, release, (release.provenance.get("people") or {}).get("smallest_class", 1))
-        return release if owners is None else release.with_members(data.partitioned(owners, len(people), seed=SEED))
+        if owners is None:
+            return release
+        return release.with_members(replace(data.partitioned(owners, len(people), seed=SEED), households=None))
     except (NotDefined, InputError, VerificationError):
         return release
+
+
+def _certain(release: Release, data: Dataset) -> Codes | None:
+    """The class of each tuple of a table with households, where each fits into one only."""
+    if data.schema.household is None:
+        return None
+    try:
+        return groups_of_tuples(data, release)
+    except NotDefined:
+        return None
 
 
 def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Release:

@@ -16,7 +16,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Description, Opening
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind, Missing, Role, roles
+from shoal.core.schema import FILLED, Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError, quoted, unknown_columns
@@ -44,6 +44,8 @@ def read(
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
     person: str | None = None,
+    household: str | None = None,
+    household_variables: Iterable[str] = (),
     weight: str | None = None,
     drop: Iterable[str] = (),
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
@@ -75,6 +77,9 @@ def read(
         identifiers: columns that name a person; a release drops them.
         person: the column that says whose each record is, where people have several: then people are counted, not
             records. A release drops it, as identifiers.
+        household: the column that says to which household each person belongs. A release drops it, as identifiers.
+        household_variables: columns that are the same for all members of a household, such as the region; refused
+            where they are not. By default, the quasi-identifiers that turn out to be.
         weight: the column of survey weights: how many people of the population each record stands for. A release drops
             it, because weights can identify people.
         drop: other columns that a release leaves out. They are not taken to name anybody: no pseudonyms replace them.
@@ -123,13 +128,17 @@ def read(
     opened = chosen_engine.open(received(source), opening)
     assigned = roles(
         opened.names, quasi=as_list(quasi), sensitive=as_list(sensitive), identifiers=as_list(identifiers),
-        person=[] if person is None else [person], weight=[] if weight is None else [weight], drop=as_list(drop),
+        person=[] if person is None else [person], household=[] if household is None else [household],
+        weight=[] if weight is None else [weight], drop=as_list(drop),
     )  # fmt: skip
     formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
-    for named in (kinds or {}, formats, missing_rules or {}):
+    shared = as_list(household_variables)
+    for named in (kinds or {}, formats, missing_rules or {}, shared):
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
+    if shared and household is None:
+        raise SchemaError("household variables need a household column; name it with household (--household COLUMN)")
     rules = {name: plugins.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
     idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _RULED]
     if idle:
@@ -147,6 +156,7 @@ def read(
         reading = [
             delimiter, encoding, list(missing), format, sheet, rename_duplicates, neutralize_formulas, protect_jointly,
             list(assigned.items()), sorted(declared_kinds.items()), sorted(formats.items()), sorted(rules.items()),
+            shared,
         ]  # fmt: skip
         checkpoint = _checkpoint(Path(resume_dir), opened, reading)
     notes: list[str] = []
@@ -172,7 +182,7 @@ def read(
     try:
         description = Description(
             roles=assigned, hierarchy_for=hierarchy_for, kinds=declared_kinds, formats=formats, missing_rules=rules,
-            strict=protect_jointly,
+            strict=protect_jointly, household_variables=tuple(shared),
             possible_codes=[name for name, role in assigned.items() if role is Role.QUASI and name not in builders],
         )  # fmt: skip
         data = Dataset.read(chosen_engine, opened, description, run=run, checkpoint=checkpoint)
@@ -231,7 +241,7 @@ def _checkpoint(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpo
 
 def _column_state(column: Column) -> list[Any]:
     """A column as it is worked on. Whose a record is follows from the table alone."""
-    tree = None if column.role is Role.ENTITY else column.hierarchy
+    tree = None if column.role in FILLED else column.hierarchy
     labels = [] if tree is None else [level.tolist() for level in tree.labels]
     values = [] if tree is None or tree.values is None else tree.values.tolist()
     shape = [] if tree is None else [tree.codes.tolist(), tree.missing, tree.automatic]

@@ -184,7 +184,7 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         run.report(MADE, "attacking")
         release, attacks = _attack(job, data, release, run)
     run.report(MADE, "measuring")
-    findings = policy_and_risk(release)
+    findings = policy_and_risk(data, release)
     released_columns = columns(data, release)
     parts = release.files(output, None if to_standard_output(job) else job.manifest)
     if to_standard_output(job):

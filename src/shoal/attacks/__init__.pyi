@@ -10,6 +10,7 @@ from shoal.attacks.downcoding import Downcoding as Downcoding
 from shoal.attacks.exact_linkage import ExactLinkage as ExactLinkage
 from shoal.attacks.functional_dependency import FunctionalDependency as FunctionalDependency
 from shoal.attacks.homogeneity import Homogeneity as Homogeneity
+from shoal.attacks.household_linkage import HouseholdLinkage as HouseholdLinkage
 from shoal.attacks.individual_risk import IndividualRisk as IndividualRisk
 from shoal.attacks.journalist import Journalist as Journalist
 from shoal.attacks.linear_estimation import LinearEstimation as LinearEstimation

@@ -179,8 +179,9 @@ class Classes:
     `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies
     (level 0, the *summary* of a table), `generalize` rolls them up without another look at the rows.
     `records` counts the whole table, also what no class holds. Where it is known whose each record is, `people` counts
-    the records of each person in each class. Survey `weights` say how many people of the population the records of each
-    class stand for; where people are known, they are those of the people, by code.
+    the records of each person in each class, and `households` those of each household. Survey `weights` say how many
+    people of the population the records of each class stand for; where people are known, they are those of the people,
+    by code.
     """
 
     attributes: tuple[str, ...]
@@ -191,6 +192,7 @@ class Classes:
     records: int = 0
     people: Histogram | None = None
     weights: Floats | None = None
+    households: Histogram | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -208,6 +210,11 @@ class Classes:
         if self.weights is None or self.people is None:
             return self.weights
         return self.people.total(self.weights[self.people.values])
+
+    @property
+    def household_counts(self) -> Counts:
+        """How many households each class has people of; where no column says, everybody is a household."""
+        return self.headcounts if self.households is None else self.households.distinct
 
     def hiding(self) -> tuple[Counts, Counts]:
         """How many people hide among how many: each number that occurs, ascending, and the people whose smallest class
@@ -242,10 +249,11 @@ class Classes:
         sizes = np.bincount(index[staying], self.sizes[staying], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
         people = None if self.people is None else self.people.rolled(index, classes)
+        households = None if self.households is None else self.households.rolled(index, classes)
         weights = self.weights
         if weights is not None and self.people is None:
             weights = np.bincount(index[staying], weights[staying], minlength=classes).astype(np.float64)
-        return Classes(self.attributes, keys, sizes, histograms, (), self.records, people, weights)
+        return Classes(self.attributes, keys, sizes, histograms, (), self.records, people, weights, households)
 
     def generalize(self, levels: Sequence[int]) -> Classes:
         """The classes when each attribute is published at the given level of its hierarchy."""

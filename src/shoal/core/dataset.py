@@ -14,6 +14,7 @@ from shoal.core.contracts.table import EngineTable, Source
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.households import check_households, homes_of, shared_attributes
 from shoal.core.read_request import Description, HierarchyFor
 from shoal.core.run import Run
 from shoal.core.schema import WITHHELD, Role, Schema
@@ -62,6 +63,7 @@ class Dataset:
         if list(schema.names) != list(source.names):
             raise broken_rule(engine, "the schema must have the columns of the source, in their order")
         check_weights(schema, table)
+        check_households(schema, table)
         return cls(table, schema, engine, checkpoint=checkpoint)
 
     @property
@@ -77,15 +79,33 @@ class Dataset:
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         quasi, person = self.schema.quasi, self.schema.person
-        summary = self._weighted(self.table.group(quasi, self.schema.sensitive, person=person))
+        summary = self._completed(self.table.group(quasi, self.schema.sensitive, person=person))
         if not self.schema.strict:
             return summary
         return joined(summary, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
 
-    def _weighted(self, classes: Classes) -> Classes:
-        """Classes with what their records stand for, where there is a weight column."""
-        weights = class_weights(self.schema, self.table, classes.attributes)
+    def _completed(self, classes: Classes) -> Classes:
+        """Classes of the table with what their records stand for, where there is a weight column, and the households in
+        them, where a column says: to an engine, whose records are."""
+        weights, household = class_weights(self.schema, self.table, classes.attributes), self.schema.household
+        if household is not None:
+            classes = replace(classes, households=self.table.group(classes.attributes, (), person=household).people)
         return classes if weights is None else replace(classes, weights=weights)
+
+    @cached_property
+    def homes(self) -> Codes | None:
+        """The household of each person, by code, where both have a column."""
+        household, person = self.schema.household, self.schema.person
+        if household is None or person is None:
+            return None
+        return homes_of(self.table.group((household,), (), person=person))
+
+    @cached_property
+    def household_variables(self) -> tuple[str, ...]:
+        """The quasi-identifiers that are the same for all members of a household: as declared, or else those that turn
+        out to be."""
+        declared = self.schema.household_variables
+        return tuple(name for name in self.schema.quasi if name in declared) or shared_attributes(self.summary)
 
     @property
     def margin(self) -> Classes:
@@ -136,18 +156,22 @@ class Dataset:
         """The classes over any columns that are encoded: quasi-identifiers and sensitive attributes."""
         if attributes and set(attributes) <= set(self.schema.quasi):
             return self.summary.select(attributes)
-        return self._weighted(self.table.group(attributes, (), person=self.schema.person))
+        return self._completed(self.table.group(attributes, (), person=self.schema.person))
 
     def listing(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes of all records, as a plan by record orders them: by tuple, then by the keyed hash."""
         return self._listing(seed)[: len(self.schema.sensitive)]
 
+    @property
+    def _listed(self) -> tuple[str, ...]:
+        weight = self.schema.weight
+        return (*self.schema.sensitive, *self.schema.owners, *(() if weight is None else (weight,)))
+
     def _listing(self, seed: int) -> tuple[Codes, ...]:
-        """The sensitive codes and, where there are such columns, the weights and the people."""
+        """The sensitive codes and, where there are such columns, the people, the households and the weights."""
         listing = self._listings.get(seed)
         if listing is None:
-            beside = [name for name in (self.schema.weight, self.schema.person) if name is not None]
-            listing = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *beside), seed)
+            listing = self.table.listing(self.schema.quasi, self._listed, seed)
             self._listings.clear()
             self._listings[seed] = listing
         return listing
@@ -162,11 +186,17 @@ class Dataset:
         if len(index) == len(self.summary):
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
         published = index >= 0
-        people, listing = self.summary.people, self._listing(seed)
-        person = None if people is None else (people.column, listing[-1][published], len(people.population))
+        listing = {name: codes[published] for name, codes in zip(self._listed, self._listing(seed), strict=True)}
+
+        def owners(histogram: Histogram | None) -> tuple[str, Codes, int] | None:
+            if histogram is None:
+                return None
+            return histogram.column, listing[histogram.column], len(histogram.population)
+
+        person, household = owners(self.summary.people), owners(self.summary.households)
         sensitive = {
-            whole.column: (whole.column, codes[published], len(whole.population), whole.hierarchy)
-            for whole, codes in zip(self.summary.sensitive, listing, strict=False)
+            whole.column: (whole.column, listing[whole.column], len(whole.population), whole.hierarchy)
+            for whole in self.summary.sensitive
         }
 
         def grouped(others: tuple[str, ...], names: Iterable[str]) -> Classes:
@@ -175,12 +205,15 @@ class Dataset:
             return summarize(["class", *others], columns, radices, [sensitive[name] for name in names], person=person)
 
         parts = grouped((), sensitive)
+        if household is not None:
+            homes = summarize(["class"], [index[published]], [classes], person=household).people
+            parts = replace(parts, households=homes)
         if self.schema.strict:
             parts = joined(parts, lambda others, name: grouped(others, [name]))
         histograms = tuple(map(Histogram.compared, parts.sensitive, self.summary.sensitive))
         weights = self.summary.weights
         if self.schema.weight is not None and person is None:
-            each = weights_of(self.schema, self.schema.weight)[listing[len(sensitive)][published]]
+            each = weights_of(self.schema, self.schema.weight)[listing[self.schema.weight]]
             weights = np.bincount(index[published], each, minlength=classes).astype(np.float64)
         return replace(parts, sensitive=histograms, records=self.records, weights=weights)
 
@@ -203,7 +236,8 @@ class Dataset:
         # In the order in which roles were given, which is that of the quasi-identifiers.
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
         columns = map(self.schema.__getitem__, ordered)
-        described = Description.of(columns, hierarchy_for, roles=roles, strict=strict)
+        shared = self.schema.household_variables
+        described = Description.of(columns, hierarchy_for, roles=roles, strict=strict, household_variables=shared)
         return Dataset.read(self.engine, self.table.source, described)
 
     def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:

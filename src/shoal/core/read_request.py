@@ -50,12 +50,13 @@ class Description:
     formats: Mapping[str, str] = field(default_factory=dict)
     missing_rules: Mapping[str, Missing] = field(default_factory=dict)
     strict: bool = False
+    household_variables: tuple[str, ...] = ()
     possible_codes: Collection[str] = ()
 
     @classmethod
     def of(
         cls, columns: Iterable[Column], hierarchy_for: HierarchyFor, *, roles: Mapping[str, Role] | None = None,
-        strict: bool = False,
+        strict: bool = False, household_variables: tuple[str, ...] = (),
     ) -> Description:  # fmt: skip
         """Columns as they were read before, but for their hierarchies, and for their roles where others are given."""
         known = {column.name: column for column in columns}
@@ -67,10 +68,11 @@ class Description:
             formats={column.name: column.form for column in encoded if column.form is not None},
             missing_rules={column.name: column.missing for column in encoded},
             strict=strict,
+            household_variables=household_variables,
         )
 
     def rule(self, name: str) -> Missing:
-        """What becomes of records without a value; nobody can be without a person or a weight."""
+        """What becomes of records without a value; nobody can be without a person, a household or a weight."""
         given = self.missing_rules.get(name, Missing.VALUE)
         return Missing.REFUSE if self.roles[name] in FILLED else given
 
@@ -96,4 +98,4 @@ class Description:
             )
             for name in names
         ]  # fmt: skip
-        return Schema(tuple(columns), tuple(self.roles), self.strict)
+        return Schema(tuple(columns), tuple(self.roles), self.strict, self.household_variables)

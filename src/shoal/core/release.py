@@ -149,25 +149,47 @@ class Release(PublishedTables):
         return super().codebook(name)
 
     def in_people(self, classes: Classes) -> Classes:
-        """Classes of the main table with the people in them, where the table has a person column.
+        """Classes of the main table with the people in them, where the table has a person column, and the households,
+        as far as they are known.
 
         Pseudonyms tell whose a record is; without them the plan does, which only the holder has. Raises
-        `PeopleUnknown` where neither is there.
+        `PeopleUnknown` where the table has people and neither is there.
         """
-        if self.schema.person is None:
+        if self.schema.person is None and (self.schema.household is None or classes.attributes != self.schema.quasi):
             return classes
         if classes.attributes != self.schema.quasi:
             raise PeopleUnknown("this form does not say whose records are in a group")
         return self._in_people
 
+    def in_households(self, classes: Classes) -> Classes:
+        """The same; raises `PeopleUnknown` where it is not known which households are in a class."""
+        classes, household = self.in_people(classes), self.schema.household
+        if classes.households is None and household is not None:
+            raise households_unknown(household)
+        return classes
+
+    def judged(self, model: Model) -> Classes:
+        """The classes that a model judges, with the people or households that it counts."""
+        classes = self.view.judged_by(model)
+        return self.in_households(classes) if model.counts_households else self.in_people(classes)
+
     @cached_property
     def _in_people(self) -> Classes:
-        person, quasi = self.schema.person, self.schema.quasi
-        if person in self.published.names:
-            return self.grouped("", quasi, person=person)
-        if self.members is None:
+        person, household, quasi = self.schema.person, self.schema.household, self.schema.quasi
+        known = None
+        if self.members is not None:
+            known = self.members.people(self.view.people(), [self.published.labels(name) for name in quasi])
+        if person is None:
+            classes = self.view.people()
+        elif person in self.published.names:
+            classes = self.grouped("", quasi, person=person)
+        elif known is not None:
+            classes = known
+        else:
             raise PeopleUnknown(f"people cannot be counted without the column {person!r}, which the release lacks")
-        return self.members.people(self.view.people(), [self.published.labels(name) for name in quasi])
+        if household in self.published.names:
+            return replace(classes, households=self.published.group(quasi, (), person=household).people)
+        return classes if known is None else replace(classes, households=known.households)
 
     def weighted(self) -> Classes:
         """The published classes with what their people stand for in the population, which only the holder knows."""
@@ -204,15 +226,14 @@ class Release(PublishedTables):
 
     def _measured(self, model: Model, as_far_as_known: bool) -> Finding:
         model.check_attributes(self.schema.quasi)
-        judged = self.view.judged_by(model)
         try:
-            return model.measure(self.in_people(judged))
+            return model.measure(self.judged(model))
         except PeopleUnknown as reason:
             if not as_far_as_known:
                 raise
             if not model.growth_monotone:
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
-            finding = model.measure(judged)
+            finding = model.measure(self.view.judged_by(model))
             how, claim = f"{finding.how}; counted in records: {reason}", f"{finding.claim}{IN_RECORDS}"
             return replace(finding, how=how, claim=claim)
 
@@ -246,6 +267,10 @@ class Release(PublishedTables):
     def compares_with_table(self) -> bool:
         """Whether a model compares with the whole table."""
         return self.policy is None or any(model.by_population for model in self.policy.models)
+
+
+def households_unknown(household: str | None) -> PeopleUnknown:
+    return PeopleUnknown(f"households cannot be counted without the column {household!r}, which the release lacks")
 
 
 def people_in(classes: Classes) -> int:

@@ -13,29 +13,31 @@ from shoal.errors import InputError, SchemaError, quoted, unknown_columns
 
 
 class Role(StrEnum):
-    """What a column means for privacy; an `entity` says whose the record is, where people have several, a `weight` how
-    many people of the population it stands for, and what is to `drop` says nothing about people and is not published.
-    """
+    """What a column means for privacy; an `entity` says whose the record is, where people have several, a `household`
+    where that person lives, a `weight` how many people of the population it stands for, and what is to `drop` says
+    nothing about people and is not published."""
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     PLAIN = "plain"
     ENTITY = "entity"
+    HOUSEHOLD = "household"
     WEIGHT = "weight"
     DROP = "drop"
 
 
-ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY, Role.WEIGHT)
+ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY, Role.HOUSEHOLD, Role.WEIGHT)
 """The roles whose values are looked at; other columns are published as they are, or not at all."""
 
 
-NAMING = (Role.IDENTIFIER, Role.ENTITY)
-"""The roles of columns that name people, of which nothing but pseudonyms is ever published."""
+NAMING = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD)
+"""The roles of columns that name people or households, of which nothing but pseudonyms is ever published."""
 WITHHELD = (*NAMING, Role.WEIGHT, Role.DROP)
 """The roles of columns of which no value is published."""
 FILLED = {
     Role.ENTITY: "nobody knows whose they are",
+    Role.HOUSEHOLD: "nobody knows which household they belong to",
     Role.WEIGHT: "nobody knows how many people they stand for",
 }
 """The roles of columns that must have a value in every record, and what a record without one leaves open."""
@@ -103,12 +105,14 @@ class Schema:
 
     `order` is the order in which roles were given. Attributes are always taken in that order, so that the order
     of the table's columns changes nothing. When the schema is `strict`, each sensitive attribute is protected also
-    against whoever knows the other ones.
+    against whoever knows the other ones. The `household_variables` are said to be the same for all members of a
+    household.
     """
 
     columns: tuple[Column, ...]
     order: tuple[str, ...] = ()
     strict: bool = False
+    household_variables: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -173,6 +177,16 @@ class Schema:
         return next(iter(self.named(Role.ENTITY)), None)
 
     @property
+    def household(self) -> str | None:
+        """The column that says to which household the person of each record belongs, where there is one."""
+        return next(iter(self.named(Role.HOUSEHOLD)), None)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The columns of people and households, as far as there are such."""
+        return (*self.named(Role.ENTITY), *self.named(Role.HOUSEHOLD))
+
+    @property
     def weight(self) -> str | None:
         """The column of survey weights; without one a record stands for nobody else."""
         return next(iter(self.named(Role.WEIGHT)), None)
@@ -190,6 +204,7 @@ def roles(
     sensitive: Iterable[str],
     identifiers: Iterable[str],
     person: Iterable[str] = (),
+    household: Iterable[str] = (),
     weight: Iterable[str] = (),
     drop: Iterable[str] = (),
 ) -> dict[str, Role]:
@@ -199,7 +214,7 @@ def roles(
     given: dict[str, Role] = {}
     each = (
         (Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers), (Role.ENTITY, person),
-        (Role.WEIGHT, weight), (Role.DROP, drop),
+        (Role.HOUSEHOLD, household), (Role.WEIGHT, weight), (Role.DROP, drop),
     )  # fmt: skip
     for role, chosen in each:
         chosen = list(chosen)

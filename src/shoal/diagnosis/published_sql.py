@@ -19,7 +19,7 @@ import numpy as np
 from shoal.core.classes import Histogram
 from shoal.core.contracts.form import Linked
 from shoal.core.contracts.model import Model
-from shoal.core.release import Release
+from shoal.core.release import Release, households_unknown
 from shoal.core.sensitive import ChosenValuesModel, SensitiveModel
 from shoal.diagnosis.sql import check_dialect, quoted_name, quoted_text, written
 from shoal.errors import NotDefined, PeopleUnknown
@@ -58,7 +58,7 @@ def queries(release: Release, table: str, dialect: str) -> tuple[Query, ...]:
     entries: list[Query] = []
     for model in release.policy.models if release.policy is not None else ():
         try:
-            judged = release.in_people(release.view.judged_by(model))
+            judged = release.judged(model)
             histograms = model.histograms(judged) if isinstance(model, SensitiveModel) else (None,)
             texts = [
                 (None if each is None else each.column, _Build(release, model, each, table).text())
@@ -94,9 +94,8 @@ class _Build:
             raise NotDefined("the model has no SQL")
         steps = [self._rows(), f"sizes AS (SELECT class, {self._count} AS size FROM entries GROUP BY class)"]
         if self.histogram is None:
-            level = "size" if self.model.by_size else level
             source = "SELECT class, size AS level FROM sizes"
-            if not self.model.by_size:
+            if not self._by_size:
                 source = f"SELECT class, {level} AS level FROM entries GROUP BY class"
         else:
             steps += self._cells(level)
@@ -174,6 +173,19 @@ class _Build:
         return person
 
     @property
+    def _by_size(self) -> bool:
+        """Whether the level of a class is its size; where no column says who lives together, people are households."""
+        return self.model.by_size or (self.model.counts_households and self.release.schema.household is None)
+
+    @property
+    def _household(self) -> str:
+        """The column whose values are households; `judged` said before that they are known."""
+        household = self.release.schema.household
+        if household is None or household not in self.release.published.names:
+            raise households_unknown(household)
+        return household
+
+    @property
     def _count(self) -> str:
         if self._linked.count is not None:
             return "SUM(weight)"
@@ -199,6 +211,8 @@ class _Build:
             chosen.append(f"{quoted_name(self.histogram.column)} AS value")
         if self._person is not None:
             chosen.append(f"{quoted_name(self._person)} AS person")
+        if self.model.counts_households and not self._by_size:
+            chosen.append(f"{quoted_name(self._household)} AS household")
         if linked.count is not None:
             chosen.append(f"{quoted_name(linked.count)} AS weight")
         return f"entries AS (SELECT {', '.join(chosen)} FROM {quoted_name(name_of(self.table, linked.part))})"

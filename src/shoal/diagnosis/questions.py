@@ -254,13 +254,14 @@ def ask(
         float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
     )
     with _remembered(classes, model, tuple(attributes), sensitive, chosen_delta) as (rows, memory, budget):
+        owners = rows.histogram if rows.heads else classes.people
         asked = _Asked(rows, rows.sign * model.threshold, budget, watch, memory)
         monotone = rows.monotone(budget) and (chosen_delta != "ask" or rows.monotone(1))
         facts: dict[str, Any] = {
             "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
             "records": rows.records, "bound": model.bound if needs_bound else None, "delta": chosen_delta,
             "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and not rows.heads else None,
-            "contexts": rows.others(classes), "person": None if classes.people is None else classes.people.column,
+            "contexts": rows.others(classes), "person": None if owners is None else owners.column,
         }  # fmt: skip
         if one:
             facts["answer"] = asked.one(question)

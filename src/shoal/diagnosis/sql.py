@@ -133,7 +133,7 @@ def _query(
     suffix = "" if single else f"_{number + 1}"
     classes = f"classes{suffix}"
     keys = ", ".join(quoted_name(name) for name in chosen)
-    if answer.person is not None and answer.model.by_size:
+    if answer.person is not None and (answer.model.by_size or answer.model.counts_households):
         level = f"COUNT(DISTINCT {quoted_name(answer.person)})"
     if answer.sensitive is None:
         common = [f"{classes} AS (SELECT COUNT(*) AS size, {level} AS level FROM {quoted_name(table)} GROUP BY {keys})"]

@@ -81,7 +81,8 @@ class WeightedRows:
     @classmethod
     def of(cls, classes: Classes, model: Model, attributes: Sequence[str], sensitive: str | None = None) -> Self:
         """The rows for a model from a table's summary."""
-        histogram = classes.histogram(sensitive) if model.needs_sensitive else classes.people
+        counted = (classes.households or classes.people) if model.counts_households else classes.people
+        histogram = classes.histogram(sensitive) if model.needs_sensitive else counted
         keys = classes.keys[[classes.attributes.index(name) for name in attributes]]
         values, weights, contexts = np.zeros(keys.shape[1], np.int32), classes.sizes, _NONE
         if histogram is not None:
@@ -137,17 +138,21 @@ class WeightedRows:
     @property
     def by_size(self) -> bool:
         """Whether the level of a class is its number of records."""
-        return self.model.by_size and self.histogram is None
+        return self._counts and self.histogram is None
 
     @property
     def heads(self) -> bool:
-        """Whether the level of a class is its number of people, who are the values of `sensitive`."""
-        return self.model.by_size and self.histogram is not None
+        """Whether the level of a class is its number of people, or of households, the values of `sensitive`."""
+        return self._counts and self.histogram is not None
+
+    @property
+    def _counts(self) -> bool:
+        return self.model.by_size or self.model.counts_households
 
     @cached_property
     def measure(self) -> Any:
         """The compiled level of the model, if it has one."""
-        if self.model.by_size and self.histogram is not None:
+        if self.heads and self.histogram is not None:
             from shoal.kernels import levels as kernel
 
             return kernel.Measure(kernel.DISTINCT, self.histogram.priors)

@@ -55,11 +55,9 @@ class ColumnJob:
     """What a job says of one column."""
 
     role: Role = option(
-        _plain,
-        "role",
-        "Role of the column: identifier, quasi, sensitive, plain, entity, weight or drop.",
+        _plain, "role", "Role of the column: identifier, quasi, sensitive, plain, entity, household, weight or drop.",
         public=True,
-    )
+    )  # fmt: skip
     kind: Kind | None = option(
         None, "kind", "Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable.",
         READING, verbs="read", argument="kinds", public=True,
@@ -104,6 +102,9 @@ class Roles:
         None, "", "Column that identifies the person of each row; people are then counted instead of rows.", TABLE,
         verbs="read",
     )  # fmt: skip
+    household: str | None = option(
+        None, "", "Column that identifies the household of each person; it is dropped.", TABLE, verbs="read"
+    )
     weight: str | None = option(
         None, "", "Column of survey weights: how many people of the population each row stands for; it is dropped.",
         TABLE, verbs="read",
@@ -119,11 +120,15 @@ def role_of(name: str) -> Role:
 
     return {
         "quasi": Role.QUASI, "sensitive": Role.SENSITIVE, "identifiers": Role.IDENTIFIER, "person": Role.ENTITY,
-        "weight": Role.WEIGHT, "drop": Role.DROP,
+        "household": Role.HOUSEHOLD, "weight": Role.WEIGHT, "drop": Role.DROP,
     }[name]  # fmt: skip
 
 
-_SINGLE = {"person": "identify the person of a record", "weight": "say how many people a record stands for"}
+_SINGLE = {
+    "person": "identify the person of a record",
+    "household": "identify the household of a person",
+    "weight": "say how many people a record stands for",
+}
 """The roles that only one column can have, and what it does."""
 
 
@@ -176,6 +181,11 @@ class Job:
     hierarchies: Path | None = option(
         None, "input.hierarchies", "Folder with hierarchy files, one <column>.csv per column.", TABLE, verbs="read",
         public=True,
+    )  # fmt: skip
+    household_variables: tuple[str, ...] = option(
+        (), "input.household_variables",
+        "Columns that are the same for all members of a household, separated by commas (default: detected).", TABLE,
+        verbs="read", public=True,
     )  # fmt: skip
     columns: Mapping[str, ColumnJob] = field(default_factory=dict)
     models: tuple[Model, ...] = option(

@@ -10,6 +10,7 @@ from shoal.models.frequency_l_diversity import FrequencyLDiversity as FrequencyL
 from shoal.models.inference_l import InferenceL as InferenceL
 from shoal.models.k_anonymity import KAnonymity as KAnonymity
 from shoal.models.k_combinations import KCombinations as KCombinations
+from shoal.models.k_households import KHouseholds as KHouseholds
 from shoal.models.k_map import KMap as KMap
 from shoal.models.p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity
 from shoal.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity

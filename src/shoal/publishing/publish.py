@@ -49,7 +49,7 @@ def published(
         **whole(data),
     )
     plan = recoding.plan
-    counted = data.schema.person is not None or data.schema.weight is not None
+    counted = data.schema.owners or data.schema.weight is not None
     if not counted or plan is None or not _shows_people(release):
         return release
     placement, classes = release.view.placement(recoding), len(release.view.people())

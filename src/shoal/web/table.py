@@ -11,6 +11,7 @@ import numpy as np
 from shoal import registry
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.households import check_households
 from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import FILLED, Kind, Role, refused
@@ -45,8 +46,8 @@ class Look:
             hierarchy = schema[name].hierarchy
             if role in FILLED and hierarchy is not None and hierarchy.missing:
                 raise refused(name, role, int((self.data.codes(name) == 0).sum()), self.data.records)
-        described = tuple(replace(column, role=roles[column.name]) for column in schema.columns)
-        schema = replace(schema, columns=described)
+        schema = replace(schema, columns=tuple(replace(column, role=roles[column.name]) for column in schema.columns))
+        check_households(schema, self.data.table)
         check_weights(schema, self.data.table)
         return replace(self.data, schema=schema)
 

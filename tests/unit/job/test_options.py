@@ -30,6 +30,7 @@ COLUMNS = {
     "income": ColumnJob(role=Role.SENSITIVE, number_format="decimal-comma"),
     "name": ColumnJob(role=Role.IDENTIFIER),
     "who": ColumnJob(role=Role.ENTITY),
+    "home": ColumnJob(role=Role.HOUSEHOLD),
 }
 FULL = Job(
     input=Path("people.csv"),
@@ -42,6 +43,7 @@ FULL = Job(
     neutralize_formulas=True,
     engine=plugin("engines", {"name": "spark", "master": "spark://one:7077,two:7077"}),
     hierarchies=Path("trees"),
+    household_variables=("born, at",),
     columns=COLUMNS,
     models=(plugin("models", "k-anonymity:k=7"), plugin("models", "entropy-l-diversity:l=1.5")),
     algorithm=plugin("algorithms", "in-blocks:base=k-member:refine=true;time_limit=9"),

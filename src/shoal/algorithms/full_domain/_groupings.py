@@ -39,6 +39,7 @@ class Base:
     tuples: Any
     sensitive: tuple[Histogram, ...]
     people: Histogram | None
+    households: Histogram | None
 
     @cached_property
     def histograms(self) -> tuple[Any, ...]:
@@ -113,7 +114,7 @@ class Groupings:
         self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
         raw = Packed(_packed(summary, packs), np.require(summary.sizes, requirements=["C", "W"]), everyone)
-        self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
+        self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people, summary.households)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
         self.base_sizes = np.full(BASES, tuples, dtype=np.int64)
@@ -245,7 +246,7 @@ class Groupings:
         firsts = grouping.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
         classes = self.classes(grouping)
-        return Base(node, Packed(columns, classes.sizes, firsts), classes.sensitive, classes.people)
+        return Base(node, Packed(columns, classes.sizes, firsts), classes.sensitive, classes.people, classes.households)
 
     def _in_room(self, base: Base, classes: int, room: int) -> Grouping:
         """What was last grouped in a room."""
@@ -272,14 +273,18 @@ class Groupings:
     def classes(self, grouping: Grouping, node: Node | None = None) -> Classes:
         """The classes as models judge them, with sensitive histograms, and with keys where the node is given."""
         histograms = tuple(self.rolled(histogram, grouping) for histogram in grouping.base.sensitive)
-        people = None if grouping.base.people is None else self.rolled(grouping.base.people, grouping)
+        people, households = (
+            None if each is None else self.rolled(each, grouping)
+            for each in (grouping.base.people, grouping.base.households)
+        )
         keys = np.zeros((0, len(grouping.sizes)), dtype=np.int32)
         if node is not None:
             leaves = zip(self.summary.hierarchies, node, self.summary.keys, strict=True)
             keys = np.stack([tree.codes[level][codes[grouping.firsts]] for tree, level, codes in leaves])
         return Classes(
-            self.summary.attributes, keys, grouping.sizes.copy(), histograms, (), self.summary.records, people
-        )
+            self.summary.attributes, keys, grouping.sizes.copy(), histograms, (), self.summary.records, people,
+            households=households,
+        )  # fmt: skip
 
     def rolled(self, histogram: Histogram, grouping: Grouping) -> Histogram:
         """A histogram of a base over the classes of a node."""

@@ -80,6 +80,9 @@ class Model(Parametrized, ABC):
     counts_people: ClassVar[bool] = False
     """Whether it counts people, not records, where a table says whose each record is."""
 
+    counts_households: ClassVar[bool] = False
+    """Whether its level is the number of households of a class; a table without a household column then is refused."""
+
     examples: ClassVar[tuple[Mapping[str, Any], ...]]
     """Parameters of models that make sense, and that together show every parameter. Examples are about a column
     `disease`, some of whose values are `cancer`, `flu` and `hiv`."""
@@ -203,6 +206,14 @@ class Model(Parametrized, ABC):
         """Raises when it would take records for people."""
         if not self.counts_people:
             raise ParameterError(f"{type(self).__name__} does not count people; leave it or the person column out")
+
+    def check_households(self, schema: Schema) -> None:
+        """Raises when it would count households and nothing says which there are."""
+        if self.counts_households and schema.household is None:
+            raise ParameterError(
+                f"{type(self).__name__} counts households; name the column that identifies them with household "
+                "(--household COLUMN)"
+            )
 
     def concealed(self, schema: Schema) -> Model:
         """The same model as a manifest may show it: without any value of a cell among its parameters."""

@@ -144,7 +144,7 @@ class QueriedApplication(PlanApplication[Draft]):
     def _follows_from_codes(self, contents: Mapping[str, str]) -> bool:
         """Whether all columns of a published table follow from those that the table was counted by when it was read,
         so that nobody looks at its records again."""
-        plan, coded = self.recoding.plan, set(self.table.columns) - {self.schema.person}
+        plan, coded = self.recoding.plan, set(self.table.columns) - set(self.schema.owners)
         by_tuple = plan is not None and not plan.by_record and not self.recoding.changed
         return by_tuple and all(
             what in ("cell", "group") or (what == "raw" and name in coded) for name, what in contents.items()

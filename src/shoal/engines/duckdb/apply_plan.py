@@ -123,7 +123,7 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
         table, plan, changed = self.table, self.recoding.plan, self.recoding.changed
         raw = [name for name, what in contents.items() if name in table.columns and what in ("raw", "changed")]
         # Whose a record is is encoded, and pseudonyms are made of what stands at the source.
-        coded = set(table.columns) - {self.schema.person}
+        coded = set(table.columns) - set(self.schema.owners)
         plain = [name for name in contents if name in self.table.source.names and name not in coded]
         quasi = () if plan is None else self.schema.quasi
         ranked = bool(changed) or (plan is not None and plan.by_record)

@@ -57,7 +57,7 @@ def map_blocks(
     from pyspark.sql import functions as sql
 
     source, session = table.source, table.source.session
-    names = [*schema.quasi, *schema.sensitive, *([] if schema.person is None else [schema.person])]
+    names = [*schema.quasi, *schema.sensitive, *schema.owners]
     rows, hash = table.rows(), None
     if len(names) > len(schema.quasi):
         hash = table.hash(seed)
