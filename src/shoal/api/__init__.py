@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.api.querying import query
     from shoal.api.reading import HierarchySpec, read, read_job
     from shoal.api.running import Outcome, run
+    from shoal.api.scanning import scan
     from shoal.api.verifying import verification_sql, verify
     from shoal.diagnosis.sql import sql
 
@@ -34,7 +35,8 @@ __all__ = [
     "HierarchySpec", "Outcome", "anonymize", "apply", "ask", "attack", "attempts", "attempts_above", "balance",
     "balance_job", "columns", "compare", "dependencies", "detect", "diagnose", "evaluate", "every_attack",
     "every_plugin", "knowledge_of", "open_release", "policy_and_risk", "public_figures", "publish", "query",
-    "quick_metrics", "read", "read_beside", "read_job", "run", "save_recoding", "sql", "verification_sql", "verify",
+    "quick_metrics", "read", "read_beside", "read_job", "run", "save_recoding", "scan", "sql", "verification_sql",
+    "verify",
 ]  # fmt: skip
 
 _FOUND_IN = {
@@ -50,6 +52,7 @@ _FOUND_IN = {
     "api.querying": ("query",),
     "api.reading": ("HierarchySpec", "read", "read_job"),
     "api.running": ("Outcome", "run"),
+    "api.scanning": ("scan",),
     "api.verifying": ("verification_sql", "verify"),
     "diagnosis.sql": ("sql",),
 }  # fmt: skip

@@ -34,6 +34,7 @@ from shoal.cli import (
     query,
     recover,
     report,
+    scan,
     schema,
     serve,
     verify,
@@ -50,7 +51,7 @@ WRONG, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 
 EXIT_CODES = {
     0: "success",
-    1: "the answer is no (from verify, diagnose with a bound, attack or report with a threshold)",
+    1: "the answer is no (from verify, scan, diagnose with a bound, attack or report with a threshold)",
     WRONG: "wrong input, a file that cannot be read or written, or too little memory",
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",
@@ -70,8 +71,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, recover, report, codebook, hierarchy,
-    demo, schema, serve,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, scan, recover, report, codebook,
+    hierarchy, demo, schema, serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     run = journal.with_log(name, options.expand_options(name, command.run))

@@ -174,6 +174,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "attack": ("attack", "people.csv", "out.csv", "--threshold", "1"),
     "verify": ("verify", "out.csv"),
     "verify-sql": ("verify", "out.csv", "--sql", "duckdb"),
+    "scan": ("scan", "out.csv", "--k", "2"),
     "recover": ("recover", "."),
     "report": ("report", "people.csv", "out.csv", "-o", "out.html", "--quick"),
     "codebook": ("codebook", "out.csv", "-o", "codebook.xml"),

@@ -100,3 +100,23 @@ class Hierarchical(Printed):
     """A hierarchy's height and how many values it has at each level."""
 
     findings: Findings
+
+
+class ScanEntry(TypedDict):
+    """What a file would give away: its columns that name people, those that outsiders may know, and how many of the
+    people share these with fewer than k - 1 others."""
+
+    file: str
+    verdict: Literal["exposed", "safe", "release", "not people"]
+    k: int
+    people: int
+    below: int
+    identifiers: list[str]
+    quasi: list[str]
+
+
+class Scanned(Printed):
+    """Files that were looked through (`shoal scan`)."""
+
+    holds: bool
+    files: list[ScanEntry]
