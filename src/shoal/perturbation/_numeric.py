@@ -15,6 +15,7 @@ from typing_extensions import Doc
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement, ranks
+from shoal.core.grouping import group
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -94,6 +95,31 @@ def record_weights(dataset: Dataset, seed: int) -> Floats:
     """How many people of the population each record stands for, in the order of the keyed hash; 1 without weights."""
     name = dataset.schema.weight
     return np.ones(dataset.records) if name is None else dataset.table.numbers((name,), seed)[name]
+
+
+def numbered(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The combination of values that each record has, as a number.
+
+    Example:
+        >>> numbered(np.array([7, 7, 3]), np.array([0, 0, 1])).tolist()
+        [1, 1, 0]
+    """
+    codes = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
+    radices = [int(column.max(initial=0)) + 1 for column in codes]
+    return group(codes, radices, index=True).index.astype(np.int64)
+
+
+def headcounts(groups: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many people each group has; of negative groups nobody is counted.
+
+    Example:
+        >>> headcounts(np.array([0, 0, 1, -1]), np.array([5, 5, 6, 7])).tolist()
+        [1, 1]
+    """
+    inside = groups >= 0
+    pairs = numbered(groups[inside], people[inside])
+    first = np.unique(pairs, return_index=True)[1]
+    return np.bincount(groups[inside][first])
 
 
 def groups_by(dataset: Dataset, names: tuple[str, ...], seed: int) -> NDArray[np.int64]:

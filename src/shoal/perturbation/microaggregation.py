@@ -14,11 +14,19 @@ from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, VerificationError
-from shoal.perturbation._numeric import ColumnPerturbation, Floats, groups_by, people_of, record_weights
+from shoal.perturbation._numeric import (
+    ColumnPerturbation,
+    Floats,
+    groups_by,
+    headcounts,
+    numbered,
+    people_of,
+    record_weights,
+)
 
 Places = NDArray[np.int64]
 
-BLOCK = 4096
+BLOCK = 1024
 """Records that are grouped at a time; larger strata are halved along their widest column."""
 
 
@@ -72,7 +80,7 @@ class Microaggregation(ColumnPerturbation):
         present = ~np.isnan(values)
         patterns = present @ (1 << np.arange(present.shape[1], dtype=np.int64))
         owners, count = np.full(len(values), -1, np.int64), 0
-        cells = np.unique(np.stack([strata, patterns]), axis=1, return_inverse=True)[1].ravel()
+        cells = numbered(strata, patterns)
         members = np.split(np.argsort(cells, kind="stable"), np.cumsum(np.bincount(cells))[:-1])
         small = [each for each in members if patterns[each[0]] and len(np.unique(people[each])) < self.k]
         if small:
@@ -94,8 +102,7 @@ class Microaggregation(ColumnPerturbation):
                 own = _grouped(points, people[each], self.k, run)
                 owners[each] = count + own
                 count += int(own.max()) + 1
-        heads = np.unique(np.stack([owners, people]), axis=1)[0]
-        if len(heads) and np.bincount(heads[heads >= 0]).min(initial=self.k) < self.k:
+        if headcounts(owners, people).min(initial=self.k) < self.k:
             raise VerificationError("a group of microaggregation has fewer than k people")
         return owners
 
@@ -155,7 +162,7 @@ def _merged(points: Floats, people: Places, owners: Places, k: int) -> Places:
     """The groups, those with fewer people than k, of whom some have several records, with the nearest other one."""
     while True:
         owners = np.unique(owners, return_inverse=True)[1].astype(np.int64)
-        heads = np.bincount(np.unique(np.stack([owners, people]), axis=1)[0])
+        heads = headcounts(owners, people)
         if heads.min() >= k:
             return owners
         sizes = np.bincount(owners)

@@ -17,7 +17,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError, SchemaError, unknown_columns
-from shoal.perturbation._numeric import groups_by, people_of
+from shoal.perturbation._numeric import groups_by, headcounts, numbered, people_of
 
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -143,22 +143,16 @@ def at_risk(areas: Places, values: Places, people: Places, k: int) -> Places:
     """
     levels = np.full(len(values), len(areas))
     for level in reversed(range(len(areas))):
-        classes = _numbered(areas[level], values)
-        heads = np.bincount(np.unique(np.stack([classes, people]), axis=1)[0])
-        levels[heads[classes] < k] = level
+        classes = numbered(areas[level], values)
+        levels[headcounts(classes, people)[classes] < k] = level
     return levels
-
-
-def _numbered(*columns: Places) -> Places:
-    """The combination of values that each record has, as a number."""
-    return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def _nested(codes: Places) -> Places:
     """The area of each record at each level: the same one only where all wider ones are the same, too."""
-    areas = [_numbered(codes[0])]
+    areas = [numbered(codes[0])]
     for column in codes[1:]:
-        areas.append(_numbered(areas[-1], column))
+        areas.append(numbered(areas[-1], column))
     return np.stack(areas)
 
 
@@ -185,7 +179,7 @@ def _profiles(matches: Places, units: _Units) -> Places:
         longer = np.flatnonzero(sizes > place)
         added = np.full(len(sizes), -1)
         added[longer] = matches[order[begins[longer] + place]]
-        profiles = _numbered(profiles, added)
+        profiles = numbered(profiles, added)
     return profiles
 
 
@@ -251,8 +245,8 @@ class _Pool:
     @classmethod
     def of(cls, free: Mask, profiles: Places, areas: Places, level: int, near: int) -> _Pool:
         """Partners agree in their profiles and live in one area of the level above `near`, or anywhere."""
-        wide = _numbered(profiles, areas[near - 1]) if near else profiles
-        narrow = _numbered(wide, areas[level])
+        wide = numbered(profiles, areas[near - 1]) if near else profiles
+        narrow = numbered(wide, areas[level])
         chosen = np.flatnonzero(free)
         order = chosen[np.argsort(narrow[chosen], kind="stable")]
         around, own = wide[order], narrow[order]
