@@ -91,6 +91,15 @@ def people_of(dataset: Dataset, seed: int) -> NDArray[np.int64]:
     return dataset.table.listing((), (person,), seed)[0].astype(np.int64)
 
 
+def units_of(dataset: Dataset, seed: int) -> NDArray[np.int64]:
+    """What goes together, in the order of the keyed hash: a number for each household where there is a column of them,
+    else for each person."""
+    household = dataset.schema.household
+    if household is None:
+        return people_of(dataset, seed)
+    return dataset.table.listing((), (household,), seed)[0].astype(np.int64)
+
+
 def record_weights(dataset: Dataset, seed: int) -> Floats:
     """How many people of the population each record stands for, in the order of the keyed hash; 1 without weights."""
     name = dataset.schema.weight

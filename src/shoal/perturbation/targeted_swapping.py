@@ -12,12 +12,13 @@ from typing_extensions import Doc
 
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import counted
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError, SchemaError, unknown_columns
-from shoal.perturbation._numeric import groups_by, headcounts, numbered, people_of
+from shoal.perturbation._numeric import groups_by, headcounts, numbered, people_of, units_of
 
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -37,8 +38,8 @@ class TargetedSwapping(Algorithm):
     is swapped twice. Besides, at least a `share` of all is swapped, so that nobody can be sure of anybody.
 
     Every count by area and by the match columns is exactly as it was, and so is every table without geography. So put
-    strata, and what must stay true of an area, among the match columns. The records of a person go together, and are
-    swapped with as many of another who agrees record by record.
+    strata, and what must stay true of an area, among the match columns. A household, where a column names it, goes
+    together, else the records of a person do; it is swapped with one of as many records that agree one by one.
 
     Does not protect against: linkage by columns that say nothing of the area. Records at risk that no similar one can
     be found for stay where they are; the run says how many. It claims no privacy model, and the area of a record need
@@ -76,8 +77,8 @@ class TargetedSwapping(Algorithm):
         areas = _nested(codes)
         risk = groups_by(dataset, self._risk_columns(dataset), seed)
         levels = at_risk(areas, risk, people, self.k)
-        units = _units(people)
-        self._check_together(codes, units)
+        units = _units(units_of(dataset, seed))
+        self._check_together(codes, units, "people" if dataset.schema.household is None else "households")
         first = units.first
         exposed = np.full(len(first), len(self.geography))
         np.minimum.at(exposed, units.of, levels)
@@ -123,13 +124,13 @@ class TargetedSwapping(Algorithm):
     def _risk_columns(self, dataset: Dataset) -> tuple[str, ...]:
         return self.risk or tuple(name for name in dataset.schema.quasi if name not in self.geography)
 
-    def _check_together(self, codes: Places, units: _Units) -> None:
+    def _check_together(self, codes: Places, units: _Units, plural: str) -> None:
         apart = (codes != codes[:, units.first[units.of]]).any(axis=0)
         count = len(np.unique(units.of[apart]))
         if count:
             raise SchemaError(
-                f"{count} people have records in several areas, so they cannot be swapped as a whole; correct "
-                f"{', '.join(map(repr, self.geography))}, or leave those records out"
+                f"the records of {counted(count, plural)} lie in several areas, so they cannot be swapped as a whole; "
+                f"correct {', '.join(map(repr, self.geography))}, or leave those records out"
             )
 
 

@@ -15,6 +15,7 @@ from shoal import api, manifest
 from shoal.api.opening import as_published, path_of
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Published
+from shoal.core.formatting import counted
 from shoal.core.hierarchy_paths import TOP
 from shoal.core.schema import NAMING, Role
 from shoal.errors import OutputError, VerificationError
@@ -40,6 +41,7 @@ LEFT_OUT = {
     Role.IDENTIFIER: "an identifier, not published",
     Role.ENTITY: "names the person, not published",
     Role.WEIGHT: "the survey weight, not published",
+    Role.HOUSEHOLD: "names the household, not published",
     Role.DROP: "left out",
 }
 ADDED = {"group": "added: the number of the group that the record is in", "count": "added: how many records have this"}
@@ -171,7 +173,8 @@ def _variable(stated: Mapping[str, Any], table: Published, name: str, place: str
     return Variable(
         name=name, table=place, label=label,
         kind="numeric" if numeric else "ranges" if _ranges(present) else "text" if named else "categorical",
-        role=str(entry["role"]) if entry is not None else "", treatment=_treatment(stated, entry, name),
+        role=str(entry["role"]) if entry is not None else "",
+        treatment=_treatment(stated, entry, name, dict(present).get(TOP, 0)),
         valid=sum(count for _, count in present), missing=absent, distinct=len(present),
         categories=(*(_categories(present, codes) if listed else ()), *_missing(absent, known)),
         statistics=_statistics(numbers, present) if numeric and not named else None,
@@ -190,8 +193,9 @@ def _counts(table: Published, name: str, stated: Mapping[str, Any]) -> NDArray[n
 
 
 def _ranges(present: list[tuple[str, int]]) -> bool:
-    texts = [text for text, _ in present if text != TOP]
-    return bool(texts) and all(INTERVAL.fullmatch(text) or np.isfinite(number(text)) for text in texts)
+    spelled = [bool(INTERVAL.fullmatch(text)) for text, _ in present]
+    plain = (text == TOP or bool(np.isfinite(number(text))) for text, _ in present)
+    return any(spelled) and all(one or other for one, other in zip(spelled, plain, strict=True))
 
 
 def _categories(present: list[tuple[str, int]], codes: Mapping[str, Any]) -> Iterator[Category]:
@@ -243,8 +247,8 @@ def _missing_codes(ranges: Any) -> Iterator[str]:
         yield _spelled(low) if low == high else f"{_spelled(low)} to {_spelled(high)}"
 
 
-def _treatment(stated: Mapping[str, Any], entry: Mapping[str, Any] | None, name: str) -> str:
-    """What was done to a column, in words."""
+def _treatment(stated: Mapping[str, Any], entry: Mapping[str, Any] | None, name: str, hidden: int) -> str:
+    """What was done to a column, of which so many cells may be any value, in words."""
     if entry is None:
         return ADDED.get(name, "added by the form of the release")
     role = Role(entry["role"])
@@ -253,6 +257,7 @@ def _treatment(stated: Mapping[str, Any], entry: Mapping[str, Any] | None, name:
     if name in stated.get("changed", ()):
         return f"changed by {stated['algorithm']['name']}; a value need not be true of its record"
     if role is Role.QUASI:
-        return TREATED.get(entry.get("spelling", "values"), "made coarser")
+        treated = TREATED.get(entry.get("spelling", "values"), "made coarser")
+        return f"{treated}; {counted(hidden, 'cells')} hidden" if hidden else treated
     apart = "" if stated["form"] in ("generalized", "perturbed") else f"; see the form {stated['form']}"
     return f"published as it is{apart}"

@@ -8,13 +8,10 @@ from pathlib import Path
 
 from shoal.core.formatting import counted, printable
 from shoal.reports.codebook_contents import CodebookContents, Variable
+from shoal.reports.page import ROLES
 
 STYLE = Path(__file__).parent / "page.css"
 STATISTICS = {"min": "least", "max": "greatest", "mean": "mean", "stdev": "standard deviation"}
-ROLES = {
-    "quasi": "quasi-identifier", "sensitive": "sensitive", "plain": "no role", "identifier": "identifier",
-    "entity": "person", "": "added",
-}  # fmt: skip
 
 
 def page(book: CodebookContents) -> str:
@@ -64,7 +61,7 @@ def _variable(variable: Variable, *, several: bool) -> Iterator[str]:
     yield f"<h2>{_text(variable.name)}{label}</h2>"
     place = f" In {_text(variable.table)}." if several else ""
     treatment = variable.treatment[:1].upper() + variable.treatment[1:]
-    role = ROLES.get(variable.role, variable.role)
+    role = "no role" if variable.role == "plain" else ROLES.get(variable.role, "added").partition(":")[0]
     yield f"<p>{_text(variable.kind).capitalize()}, {_text(role)}. {_text(treatment)}.{place}</p>"
     if variable.missing_codes:
         yield f"<p>Codes that count as missing: {_text(', '.join(variable.missing_codes))}.</p>"

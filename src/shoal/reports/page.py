@@ -39,6 +39,7 @@ ROLES = {
     "sensitive": "sensitive: nobody should learn it",
     "plain": "none",
     "entity": "person: whose the record is",
+    "household": "household: who lives together",
     "weight": "weight",
 }
 IDENTIFIERS = {"keyed": "replaced by keyed pseudonyms", "random": "replaced by random pseudonyms"}

@@ -23,7 +23,7 @@ records = st.lists(
 
 def swapped(table: pl.DataFrame, **more: Any) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The release in the order of the table, and its facts."""
-    reading = {key: more.pop(key) for key in ("person", "engine") if key in more}
+    reading = {key: more.pop(key) for key in ("person", "household", "engine") if key in more}
     quasi = [name for name in COLUMNS if name in table.columns]
     data = shoal.read(table, quasi=quasi, **reading)
     method = TargetedSwapping(**{"geography": ("region", "town"), "match": ("size", "stratum"), **more})
@@ -86,7 +86,7 @@ def test_people_move_with_all_their_records() -> None:
 
 def test_those_in_several_areas_and_wrong_columns_are_refused() -> None:
     table = pl.DataFrame({"who": [1, 1, 2], "town": list("aba"), "age": [1, 2, 3]})
-    with pytest.raises(SchemaError, match="1 people have records in several areas"):
+    with pytest.raises(SchemaError, match="the records of 1 person lie in several areas"):
         swapped(table, geography=("town",), match=(), person="who")
     with pytest.raises(ParameterError, match="'town'"):
         swapped(table.drop("who"), geography=("town",), match=("town",))
@@ -104,3 +104,26 @@ def test_missing_areas_stay_and_a_note_says_who_could_not_move() -> None:
     release = shoal.anonymize(data, algorithm="targeted-swapping:geography=town,match=size", allow_plain=["row"])
     assert release.frame.sort("row").equals(table)
     assert "4 records at risk have no similar record" in " ".join(release.notes)
+
+
+def test_households_move_as_a_whole_to_households_of_the_same_members() -> None:
+    """Households of one, two and three; who matches by sex has partners of the same size and sexes."""
+    rows = [
+        (house, "ab"[house % 2], "fm"[member % 2], 10 * house + member)
+        for house in range(36) for member in range(1 + house // 2 % 3)
+    ]  # fmt: skip
+    table = pl.DataFrame(rows, schema=["house", "town", "sex", "age"], orient="row")
+    data = shoal.read(table, quasi=["town", "sex", "age"], household="house", hierarchies=None)
+    method = TargetedSwapping(geography=("town",), match=("sex",), k=2)
+    release = shoal.anonymize(data, algorithm=method, seed=3, repeatable=True)
+    frame, before = release.frame, {age: (house, town) for house, town, _, age in rows}
+    towns: dict[int, set[str]] = {}
+    for town, age in frame.select("town", "age").rows():
+        towns.setdefault(before[age][0], set()).add(town)
+    assert all(len(shown) == 1 for shown in towns.values()) and release.recoding.facts["unswapped"] == 0
+    assert all(towns[house] != {"ab"[house % 2]} for house in towns)
+    sizes = [Counter(Counter(homes).values()) for homes in (
+        [(town, house) for house, town, _, _ in rows],
+        [(town, before[age][0]) for town, age in frame.select("town", "age").rows()],
+    )]  # fmt: skip
+    assert sizes[0] == sizes[1]

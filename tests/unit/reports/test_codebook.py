@@ -132,3 +132,15 @@ def test_tables_of_counts_are_counted() -> None:
     job = next(variable for variable in book.variables if variable.name == "job")
     assert job.valid == 20 and {category.count for category in job.categories} == {5}
     assert next(each.treatment for each in book.variables if each.name == "group").startswith("added: ")
+
+
+def test_hidden_cells_are_counted(tmp_path: Path) -> None:
+    table = pl.DataFrame({"town": [1] * 5 + [2] * 5 + [3], "sex": list("fffmmffmmmf")})
+    data = shoal.read(table, quasi=["town", "sex"])
+    shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="cell-suppression", seed=1).write(tmp_path / "out.csv")
+    hidden = {each.name: each for each in shoal.codebook(tmp_path / "out.csv").variables}
+    counts = {name: sum(c.count for c in each.categories if c.value == "*") for name, each in hidden.items()}
+    assert sum(counts.values()) > 0
+    for name, each in hidden.items():
+        assert each.treatment == "published as it is" + (f"; {counts[name]} cells hidden" if counts[name] > 1 else
+                                                         "; 1 cell hidden" if counts[name] else "")  # fmt: skip
