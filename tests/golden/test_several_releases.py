@@ -92,12 +92,17 @@ class TestRacesAndZips:
         assert (found.success, found.detail["k"], found.baseline) == (1.0, 1, pytest.approx(1 / 12))
 
     def test_shuffled_releases_are_not(self, tmp_path: Path) -> None:
-        generator, kept = np.random.default_rng(1), []
+        generator, kept, success = np.random.default_rng(1), [], []
         for _ in range(60):
             data, first, second = self.files(tmp_path, generator.permutation(12))
-            kept.append(shoal.attack(data, second, "unsorted-matching", earlier=[first])[0].detail["kept"])
-        # The expected share of rows in order is none, so that a pair is right with 1/n.
+            found = shoal.attack(data, second, "unsorted-matching", earlier=[first])[0]
+            kept.append(found.detail["kept"])
+            success.append(found.success)
+            low, high = found.detail["interval"]
+            assert 0 <= low <= high <= 1 and (low == 0 or found.success > found.baseline)
+        # The expected share of rows in order is none, so that a pair is right with 1/n; chance counts for no more.
         assert abs(np.mean(kept)) < 3 * np.std(kept) / np.sqrt(60)
+        assert np.median(success) == pytest.approx(1 / 12) and np.mean(success) < 1 / 12 + 0.05
 
     def test_releases_of_shoal_are_in_no_order_that_joins_them(self) -> None:
         table = shoal.samples.adult().select("age", "sex", "race", "occupation").head(2000)

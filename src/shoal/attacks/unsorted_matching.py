@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.joining import all_releases
@@ -20,6 +21,9 @@ from shoal.core.run import Run
 from shoal.errors import NotDefined
 from shoal.parsing.labels import objects
 
+SHUFFLES, NORMAL = 99, 1.96
+"""Random orders that show how much chance explains, and standard errors of an interval of 95 %."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class UnsortedMatching(Attack):
@@ -27,11 +31,12 @@ class UnsortedMatching(Attack):
     joins them, whatever else hides who is who.
 
     The attack is measured by how many pairs of rows fit one person of the table and agree in the columns that stand in
-    both. Pairs at random fit too, now and then; what is beyond that is the share of rows whose order was `kept`, so
-    `success` is that share, and 1 over the number of rows for all others. Nobody's rows are more exposed than
-    anybody else's, so `worst` is the same. `detail` has the share of pairs that `fit`, the share that would
-    `by_chance`, and the `k` of the rows joined by their numbers. Of several earlier releases the one that gives most
-    away counts.
+    both. Pairs at random fit too, now and then; what is beyond that is the share of rows whose order was `kept`, with
+    an `interval` of 95 % from rows in random order. If that reaches 0, shuffled tables do as well, and nothing is
+    counted as kept. `success` is the share that was kept, and 1 over the number of rows for all others. Nobody's rows
+    are more exposed than anybody else's, so `worst` is the same. `detail` also has the share of pairs that `fit`, the
+    share that would `by_chance`, and the `k` of the rows joined by their numbers. Of several earlier releases the one
+    that gives most away counts.
 
     Releases that Shoal makes are in an order that follows from what they say, so this fails on them. Does not try
     other orders, such as that of a column; needs generalized releases of the same number of rows.
@@ -44,8 +49,8 @@ class UnsortedMatching(Attack):
         >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"])
         >>> first, second = (shoal.anonymize(data, shoal.KAnonymity(k=k), seed=1) for k in (2, 3))
         >>> found = shoal.attack(data, second, UnsortedMatching(), earlier=[first])[0]
-        >>> found.baseline, found.success < 0.3
-        (0.025, True)
+        >>> found.baseline, found.success
+        (0.025, 0.025)
     """
 
     threshold: Annotated[Share, Doc("the chance above which a record counts as exposed")] = 0.5
@@ -56,8 +61,8 @@ class UnsortedMatching(Attack):
         alike = [each for each in earlier if each.release is not None and each.release.published.records == rows]
         if not alike or not rows:
             raise NotDefined("no earlier release has as many rows as this one, so that row numbers match nothing")
-        in_order, fit, chance, smallest = max(_match(each, later, run) for each in alike)
-        share = min(max(in_order, 0.0), 1.0)
+        match = max((_match(each, later, run) for each in alike), key=lambda match: (match.sure, match.kept))
+        share = min(match.kept, 1.0) if match.sure else 0.0
         success = share + (1 - share) / rows
         return Attempt(
             name="unsorted-matching",
@@ -68,14 +73,37 @@ class UnsortedMatching(Attack):
             threshold=self.line,
             knew="both releases with their rows in the order in which they were published",
             meaning="how often rows with the same number are those of one person",
-            detail={"kept": in_order, "fit": fit, "by_chance": chance, "k": smallest},
-        )
+            detail={
+                "kept": match.kept, "interval": list(match.interval), "fit": match.fit, "by_chance": match.chance,
+                "k": match.smallest,
+            },
+        )  # fmt: skip
 
 
-def _match(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[float, float, float, int]:
-    """The share of rows whose order was kept, the share of pairs that fit one person, that of pairs at random, and the
-    fewest rows that are joined alike. Rows that say the same in both releases need no order to be joined, so they do
-    not count."""
+@dataclass(frozen=True)
+class _Match:
+    """The share of rows whose order was kept, how far it may be off by chance, the share of pairs that fit one person,
+    that of pairs at random, and the fewest rows that are joined alike."""
+
+    kept: float
+    error: float
+    fit: float
+    chance: float
+    smallest: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return max(self.kept - NORMAL * self.error, 0.0), min(max(self.kept + NORMAL * self.error, 0.0), 1.0)
+
+    @property
+    def sure(self) -> bool:
+        """Whether more rows fit than chance explains."""
+        return self.kept - NORMAL * self.error > 0
+
+
+def _match(first: LocatedRelease, second: LocatedRelease, run: Run) -> _Match:
+    """How well the rows of two releases match by their numbers. Rows that say the same in both need no order to be
+    joined, so they do not count."""
     classes, alike = _row_classes(first, second)
     radices = [int(codes.max()) + 1 for codes in classes]
     people = align([first, second], [first.groups, second.groups])
@@ -84,16 +112,28 @@ def _match(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[flo
     values = _common_values(first, second)
     width = int(max(each.max() for each in values)) + 1
     rows = [group([codes, value], [radix, width]) for codes, value, radix in zip(classes, values, radices, strict=True)]
-    keys, pairs, same = (
-        codes[0].astype(np.int64) * radices[1] + codes[1] for codes in (there, np.stack(classes), alike)
-    )
-    agree = values[0] == values[1]
-    counted = ~(np.isin(pairs, same) & agree)
-    fit = float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else 0.0
-    open_pairs = len(pairs) ** 2 - _meetings(alike, *rows)
+    keys, same = (codes[0].astype(np.int64) * radices[1] + codes[1] for codes in (there, alike))
+    open_pairs = len(values[0]) ** 2 - _meetings(alike, *rows)
     chance = _meetings(there[:, ~np.isin(keys, same)], *rows) / open_pairs if open_pairs else 1.0
-    in_order = (fit - chance) / (1 - chance) if chance < 1 and counted.any() else 0.0
-    return in_order, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
+
+    def fitting(order: NDArray[np.int64] | slice) -> float | None:
+        """The share of the pairs that fit, with the rows of the second release in an order; None: no pair counts."""
+        run.check()
+        pairs = classes[0].astype(np.int64) * radices[1] + classes[1][order]
+        agree = values[0] == values[1][order]
+        counted = ~(np.isin(pairs, same) & agree)
+        return float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else None
+
+    as_published = fitting(slice(None))
+    generator = np.random.default_rng(0)
+    shuffled = [fitting(generator.permutation(len(values[0]))) for _ in range(SHUFFLES)]
+    fits = [fit for fit in shuffled if fit is not None]
+    smallest = int(np.unique(classes[0].astype(np.int64) * radices[1] + classes[1], return_counts=True)[1].min())
+    if as_published is None or chance >= 1:
+        return _Match(0.0, 0.0, as_published or 0.0, chance, smallest)
+    kept = (as_published - chance) / (1 - chance)
+    error = float(np.std(fits)) / (1 - chance) if fits else 0.0
+    return _Match(kept, error, as_published, chance, smallest)
 
 
 def _row_classes(first: LocatedRelease, second: LocatedRelease) -> tuple[list[Codes], Codes]:
