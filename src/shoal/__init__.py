@@ -15,7 +15,7 @@ from shoal.version import __version__
 _FOUND_IN = {
     "api": (
         "anonymize", "apply", "ask", "attack", "balance", "columns", "compare", "dependencies", "detect", "diagnose",
-        "evaluate", "query", "read", "run", "save_recoding", "sql", "verification_sql", "verify",
+        "evaluate", "query", "read", "run", "save_recoding", "sql", "suda", "verification_sql", "verify",
     ),
     "core.classes": ("Classes",),
     "core.dataset": ("Dataset",),

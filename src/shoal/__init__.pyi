@@ -42,6 +42,7 @@ from shoal.reports import report as report
 from shoal.api import run as run
 from shoal.api import save_recoding as save_recoding
 from shoal.api import sql as sql
+from shoal.api import suda as suda
 from shoal.api import verification_sql as verification_sql
 from shoal.api import verify as verify
 from shoal import algorithms as algorithms

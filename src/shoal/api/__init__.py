@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
-    from shoal.api.asking import ask, dependencies, detect, diagnose
+    from shoal.api.asking import ask, dependencies, detect, diagnose, suda
     from shoal.api.attacking import (
         attack,
         attempts,
@@ -35,13 +35,13 @@ __all__ = [
     "HierarchySpec", "Outcome", "anonymize", "apply", "ask", "attack", "attempts", "attempts_above", "balance",
     "balance_job", "columns", "compare", "dependencies", "detect", "diagnose", "evaluate", "every_attack",
     "every_plugin", "knowledge_of", "open_release", "policy_and_risk", "public_figures", "publish", "query",
-    "quick_metrics", "read", "read_beside", "read_job", "run", "save_recoding", "scan", "sql", "verification_sql",
-    "verify",
+    "quick_metrics", "read", "read_beside", "read_job", "run", "save_recoding", "scan", "sql", "suda",
+    "verification_sql", "verify",
 ]  # fmt: skip
 
 _FOUND_IN = {
     "api.anonymizing": ("anonymize", "apply", "publish", "save_recoding"),
-    "api.asking": ("ask", "dependencies", "detect", "diagnose"),
+    "api.asking": ("ask", "dependencies", "detect", "diagnose", "suda"),
     "api.attacking": (
         "attack", "attempts", "attempts_above", "every_attack", "knowledge_of", "public_figures", "read_beside",
     ),

@@ -24,6 +24,8 @@ from shoal.diagnosis.exposure import exposure
 from shoal.diagnosis.household_exposure import household_exposure
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answer_question
+from shoal.diagnosis.suda import Convention, Suda
+from shoal.diagnosis.suda import suda as special_uniques
 from shoal.errors import ParameterError, alternatives, unknown_columns
 from shoal.job import plugins
 
@@ -165,6 +167,52 @@ def prototype(name: str, fixed: Mapping[str, Any]) -> Model:
         )
     model: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
     return model
+
+
+def suda(
+    data: Dataset,
+    *,
+    attributes: Iterable[str] | None = None,
+    largest: int | None = None,
+    convention: Convention = "original",
+    fraction: float | None = None,
+    run: Run | None = None,
+) -> Suda:
+    """SUDA2: the smallest sets of values that single a record out, scored, with DIS-SUDA and contributions.
+
+    A minimal sample unique is a set of values that only one person has, and no part of which only one person has. A
+    missing value is a value.
+
+    Args:
+        data: the table.
+        attributes: the columns, all quasi-identifiers unless some are named.
+        largest: the most columns of a minimal unique; by default one less than there are.
+        convention: how a unique of s of m columns is scored. `original` (Elliot and others; the default of sdcMicro):
+            the product of m − i for i from s to `largest`. `ihsn` (the IHSN's program; sdcMicro with
+            `original_scores=FALSE`): (2^(m−s) − 1) · s! · (m − s)! / m!.
+        fraction: the share of the population that is in the table, for the DIS score; by default the number of records
+            by the sum of their weights, and 0.01 without weights.
+        run: receives progress, and can stop the search.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
+        >>> suda = shoal.suda(shoal.read(table, quasi=["a", "b", "c"]))
+        >>> suda.contributions
+        {'a': 0.5, 'b': 0.375, 'c': 0.375}
+        >>> suda.by_record()["suda"].to_list()
+        [2.0, 4.0, 2.0]
+    """
+    check_dataset(data)
+    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(as_list(attributes)))
+    unknown = [name for name in names if name not in data.schema.quasi]
+    if unknown or not names:
+        raise unknown_columns(unknown, data.schema.quasi)
+    unique = registry.make("models", "k-anonymity", {"k": 2})
+    return special_uniques(
+        data, data.group(tuple(names)), unique, largest=largest, convention=convention, fraction=fraction,
+        run=run or Run(),
+    )  # fmt: skip
 
 
 def detect(

@@ -29,7 +29,12 @@ class DependencyOptions:
         float, typer.Option("--tolerance", help="With --dependencies: share of the records that may break one.")
     ] = 0.0
     largest: Annotated[
-        int | None, typer.Option("--largest", help="With --dependencies: most columns that together determine another.")
+        int | None,
+        typer.Option(
+            "--largest",
+            help="With --dependencies: most columns that together determine another. With --suda: most columns of a "
+            "minimal unique (default: all but one).",
+        ),
     ] = None
     support: Annotated[
         float | None,

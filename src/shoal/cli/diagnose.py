@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import answers, dependencies, journal, options, output, questions
+from shoal.cli import answers, dependencies, journal, options, output, questions, suda
 from shoal.job.arguments import arguments
 from shoal.job.job import Job
 
@@ -24,6 +24,7 @@ def run(
     question: questions.QuestionOptions,
     answer_options: answers.AnswerOptions,
     dependency_options: dependencies.DependencyOptions,
+    suda_options: suda.SudaOptions,
     detect: Annotated[bool, typer.Option("--detect", help="Suggest a role for every column, with reasons.")] = False,
     share: Annotated[
         float,
@@ -71,6 +72,10 @@ def run(
         return
     answer_options.check(_every_column_quasi(job))
     data = _read(job)
+    if suda_options.suda:
+        special = suda_options.search(data, question.columns, dependency_options.largest)
+        suda.show(special, answer_options.plot, as_json=as_json)
+        return
     if question.k is None:
         question = replace(question, k=max((model.least for model in job.models if model.by_size), default=None))
     findings = _exposure(data, question, [*job.models, *question.models()])

@@ -153,6 +153,7 @@ def anonymized_error(command: Command) -> str:
 RUNS: dict[str, tuple[str, ...]] = {
     "diagnose": ("diagnose", "people.csv", *ROLES),
     "detect": ("diagnose", "people.csv", "--detect"),
+    "suda": ("diagnose", "people.csv", "--suda", "--largest", "2", "--convention", "ihsn"),
     "dependencies": ("diagnose", "people.csv", "--dependencies", "--support", "0.3", "--largest", "2"),
     "anonymize": (
         "anonymize",

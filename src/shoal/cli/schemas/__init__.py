@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from shoal.cli.output import VERSION
-from shoal.cli.schemas.diagnosis import Dependent, Detected, Diagnosed, Hierarchical, Scanned
+from shoal.cli.schemas.diagnosis import Dependent, Detected, Diagnosed, Hierarchical, Scanned, SpecialUniques
 from shoal.cli.schemas.entries import Failed
 from shoal.cli.schemas.release import (
     Anonymized,
@@ -35,7 +35,8 @@ OUTPUTS: dict[str, Any] = {
     "compare": Comparing, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed,
     "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
     "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "recover": Recovered,
-    "report": Reported, "sample": Sampled, "scan": Scanned, "verify": Verified, "verify-sql": VerifyingQueries,
+    "report": Reported, "sample": Sampled, "scan": Scanned, "suda": SpecialUniques, "verify": Verified,
+    "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

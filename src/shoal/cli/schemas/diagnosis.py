@@ -96,6 +96,23 @@ class Dependent(Printed):
     hint: str
 
 
+class SpecialUniques(Printed):
+    """Minimal sample uniques and their scores (`shoal diagnose --suda`)."""
+
+    records: int
+    columns: list[str]
+    largest: int
+    convention: Literal["original", "ihsn"]
+    fraction: Share
+    exposed: int
+    uniques: dict[str, int]
+    highest_score: float
+    highest_risk: Share
+    contributions: dict[str, Share]
+    bands: dict[str, int]
+    plot: NotRequired[str]
+
+
 class Hierarchical(Printed):
     """A hierarchy's height and how many values it has at each level."""
 
