@@ -22,7 +22,7 @@ from shoal.errors import InputError
 from shoal.notices import tell
 from shoal.storage import files
 
-KILLS = count(15, 60)
+KILLS = count(9, 60)
 QUICK = () if LONG else ("--algorithm", "mondrian")
 
 

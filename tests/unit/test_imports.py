@@ -86,7 +86,8 @@ def test_every_verb_is_found_where_the_types_say_it_is():
 def nodes(path):
     """The parts of a module that these tests ask about."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call))]
+    asked = (ast.Import, ast.ImportFrom, ast.Call, ast.ClassDef)
+    return [node for node in ast.walk(tree) if isinstance(node, asked)]
 
 
 def imported(path):
@@ -160,7 +161,7 @@ def test_no_two_classes_share_a_name():
     for path in ROOT.rglob("*.py"):
         place = path.relative_to(ROOT)
         home = "an engine" if place.parts[0] == "engines" and place.parts[1] != registry.SHARED else place.as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, set()).add(home)
     assert not {name: places for name, places in homes.items() if len(places) > 1}

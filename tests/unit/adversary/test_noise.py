@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import shoal
+import shoal.adversary.noise
 from shoal.errors import ParameterError
 
 NOISE_OF_TWO = [[1 / 2, 0], [1 / 2, 1 / 2], [0, 1 / 2]]
@@ -62,7 +63,7 @@ def test_entropy_privacy():
 
 
 def test_entropy_privacy_of_normal_values_under_normal_noise():
-    edges = np.linspace(-6, 6, 241)
+    edges = np.linspace(-6, 6, 121)
     heights = np.exp(-((edges[:-1] + edges[1:]) ** 2) / 8)
     shares = heights / heights.sum()
     assert shoal.adversary.noise.entropy_privacy(shares, edges) == pytest.approx(4.13273, abs=1e-3)

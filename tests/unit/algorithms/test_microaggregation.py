@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -92,12 +93,17 @@ def test_mdav_takes_the_farthest_record_and_its_nearest(least: int) -> None:
 def test_one_column_has_the_least_error_that_there_is(seed: int, least: int) -> None:
     """Against every way to group eight records, also those that are not consecutive."""
     points = np.random.default_rng(seed).exponential(size=(8, 1)).round(1)
-    best = np.inf
-    for owners in product(range(8 // least), repeat=len(points)):
-        sizes = np.bincount(owners)
-        if sizes[sizes > 0].min() >= least:
-            best = min(best, error(points, np.array(owners)))
+    best = min(error(points, owners) for owners in groupings(len(points), least))
     assert error(points, _squares.optimal(points, least)) == pytest.approx(best)
+
+
+@cache
+def groupings(records: int, least: int) -> list[np.ndarray]:
+    """Every way to group records so that each group has enough of them; groups are numbered as they come."""
+    ways = [[0]]
+    for _ in range(records - 1):
+        ways = [[*way, group] for way in ways for group in range(min(max(way) + 2, records // least))]
+    return [np.array(way) for way in ways if np.bincount(way).min() >= least]
 
 
 def error(points: np.ndarray, owners: np.ndarray) -> float:

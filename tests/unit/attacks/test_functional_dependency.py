@@ -128,11 +128,11 @@ def test_a_perturbation_has_no_groups(table: pl.DataFrame) -> None:
 def test_many_people_and_many_values() -> None:
     """A hundred values that a hundred others determine are counted; with a column beside there is an answer, too."""
     generator = np.random.default_rng(5)
-    values = generator.integers(0, 100, 4000)
+    values = generator.integers(0, 100, 1500)
     table = pl.DataFrame(
         {
-            "age": generator.integers(0, 400, 4000),
-            "sex": generator.choice(["f", "m"], 4000),
+            "age": generator.integers(0, 400, 1500),
+            "sex": generator.choice(["f", "m"], 1500),
             "city": [f"c{value}" for value in values],
             "ill": [f"i{value}" for value in values],
         }

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 from shoal.engines.common import arff
@@ -33,6 +34,8 @@ def test_ten_folds_give_the_published_accuracies(name):
     table = getattr(shoal.samples, name)()
     target = table.columns[-1]
     for learner, figure in zip((C45(), NaiveBayes()), FIGURES[name], strict=True):
+        if name == "sonar" and isinstance(learner, C45) and not LONG:
+            continue  # sixty columns of numbers take a while, and the others are numbers, too
         found = cross_validated(learner, table.drop(target), table[target])
         assert round(100 * found, 2) == figure
 
@@ -80,10 +83,10 @@ def test_the_stump_has_wekas_hits(tmp_path, count, seed, gaps):
     "scheme, learner", [("trees.J48", C45()), ("bayes.NaiveBayes", NaiveBayes())], ids=["c45", "naive-bayes"]
 )
 def test_names_and_gaps_are_learned_as_weka_does(tmp_path, scheme, learner):
-    table = with_gaps(shoal.samples.adult().sample(500, seed=5), 0.1)
+    table = with_gaps(shoal.samples.adult().sample(200, seed=5), 0.1)
     target = table.columns[-1]
     found = cross_validated(learner, table.drop(target), table[target])
-    assert abs(round(found * len(table)) - weka_hits(tmp_path, scheme, table, 10, 1)) <= 5  # one percentage point
+    assert abs(round(found * len(table)) - weka_hits(tmp_path, scheme, table, 10, 1)) <= 2  # one percentage point
 
 
 def test_java_draws_what_java_draws():
@@ -174,6 +177,6 @@ def test_a_value_that_was_never_seen_is_missing():
 
 def test_a_class_that_alternates_makes_a_deep_tree_and_no_overflow():
     """Each level takes off one end, so the tree would be as deep as there are runs."""
-    place = np.arange(15_000)
+    place = np.arange(6_000)
     tree = C45(prune=False).fit(pl.DataFrame({"x": place}), (place // 30 % 2).tolist())
     assert max(len(way) for _, way in tree.tree_.leaves()) <= DEEPEST

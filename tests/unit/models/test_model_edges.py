@@ -87,8 +87,8 @@ def test_missing_is_a_value_of_its_own() -> None:
 
 
 def test_uniform_classes_are_exactly_as_diverse_as_they_have_values() -> None:
-    for values in range(1, 60):
-        for count in (1, 2, 3, 7, 1000):
+    for values in (*range(1, 13), 23, 31, 59):
+        for count in (1, 2, 3, 7, 1000 if values < 8 else 100):
             classes = classes_of([[count] * values])
             assert shoal.EntropyLDiversity(l=values).holds(classes).all()
             assert not shoal.EntropyLDiversity(l=values + 1e-6).holds(classes).any()
