@@ -20,7 +20,7 @@ from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
 SLOWLY = settings(
-    deadline=None, max_examples=count(6, 12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    deadline=None, max_examples=count(5, 12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 AGES = shoal.Hierarchy.from_paths("age", [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")])
 ILLS = shoal.Hierarchy.from_paths("ill", [("a", "*"), ("b", "*")])
@@ -75,7 +75,10 @@ def test_minimality_is_an_enumeration_of_worlds(rows, algorithm, models):
 
 
 @SLOWLY
-@given(tables.filter(lambda rows: len(rows) < 6), st.sampled_from(["optimal", "mondrian", "mondrian:numeric=interval"]))
+@given(
+    tables.filter(lambda rows: len(rows) < count(5, 6)),
+    st.sampled_from(["optimal", "mondrian", "mondrian:numeric=interval"]),
+)
 def test_downcoding_is_an_enumeration_of_tables(rows, algorithm):
     models = ("k-anonymity:k=2",)
     data, release = released(rows, algorithm, models)
@@ -121,7 +124,7 @@ def by_permutations(weights):
 
 
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=count(16, 40))
+@settings(deadline=None, max_examples=count(10, 40))
 def test_permutations_are_weighed_one_by_one(size, seed):
     weights = np.random.default_rng(seed).random((3, size, size)) + 0.01
     assert np.allclose(pair_chances(weights), [by_permutations(each) for each in weights])

@@ -84,7 +84,7 @@ tables = st.sampled_from(["mondrian", "optimal", "k-member"])
 
 
 @given(seeds, sizes, algorithms, st.integers(0, 3))
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 def test_background_knowledge(seed: int, rows: int, algorithm: str, ruled_out: int) -> None:
     """For each record, every choice of values to rule out is tried."""
     from itertools import combinations
@@ -110,7 +110,7 @@ def test_background_knowledge(seed: int, rows: int, algorithm: str, ruled_out: i
 
 
 @given(seeds, sizes, tables, st.integers(0, 1))
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 def test_rules_about_people(seed: int, rows: int, algorithm: str, ruled_out: int) -> None:
     """Who meets a rule's conditions is any record of the class but those with the value; each person on its own."""
     table = drawn(np.random.default_rng(seed), rows).with_row_index("row")
@@ -137,7 +137,7 @@ def test_rules_about_people(seed: int, rows: int, algorithm: str, ruled_out: int
 
 
 @given(seeds, sizes, algorithms)
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 def test_skewness_and_disclosure(seed: int, rows: int, algorithm: str) -> None:
     table = drawn(np.random.default_rng(seed), rows)
     made = released(table, algorithm, seed)
@@ -173,7 +173,7 @@ def test_skewness_and_disclosure(seed: int, rows: int, algorithm: str) -> None:
 
 
 @given(seeds, sizes, algorithms)
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 def test_a_breach_is_what_the_models_forbid(seed: int, rows: int, algorithm: str) -> None:
     made = released(drawn(np.random.default_rng(seed), rows), algorithm, seed)
     if made is None:
@@ -185,7 +185,7 @@ def test_a_breach_is_what_the_models_forbid(seed: int, rows: int, algorithm: str
 
 
 @given(seeds, sizes, algorithms)
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 def test_similarity_by_level(seed: int, rows: int, algorithm: str) -> None:
     table = drawn(np.random.default_rng(seed), rows)
     made = released(table, algorithm, seed)
@@ -202,7 +202,7 @@ def test_similarity_by_level(seed: int, rows: int, algorithm: str) -> None:
 
 
 @given(seeds, sizes, tables, st.sampled_from([0.0, 0.5, 1.0, 1.7, 3.0]))
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 def test_similarity_by_distance(seed: int, rows: int, algorithm: str, within: float) -> None:
     """Every guess on a fine grid is tried."""
     table = drawn(np.random.default_rng(seed), rows).select("age", "sex", "pay")
@@ -222,7 +222,7 @@ def test_similarity_by_distance(seed: int, rows: int, algorithm: str, within: fl
 
 
 @given(seeds, sizes, algorithms, st.booleans())
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 def test_a_register_of_people(seed: int, rows: int, algorithm: str, partial: bool) -> None:
     """Journalist, marketer, membership and linkage: everybody of a register is held against every record."""
     generator = np.random.default_rng(seed)
@@ -280,7 +280,7 @@ def test_a_register_of_people(seed: int, rows: int, algorithm: str, partial: boo
 
 
 @given(seeds, sizes, tables)
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 def test_people_who_were_held_out(seed: int, rows: int, algorithm: str) -> None:
     """The control is the same guess about others: a mixture of the classes that can hold them, or the whole table."""
     generator = np.random.default_rng(seed)

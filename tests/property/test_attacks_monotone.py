@@ -52,7 +52,7 @@ levels = st.tuples(st.integers(0, 2), st.integers(0, 1))
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=count(15, 40), deadline=None)
+@settings(max_examples=count(9, 40), deadline=None)
 def test_merging_classes_never_helps(seed: int, rows: int, low: tuple[int, int]) -> None:
     frame = table(seed, rows)
     data, town = read(frame), read(pl.concat([frame, table(seed + 1, 20)]))
@@ -68,7 +68,7 @@ def test_merging_classes_never_helps(seed: int, rows: int, low: tuple[int, int])
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=count(12, 30), deadline=None)
+@settings(max_examples=count(8, 30), deadline=None)
 def test_more_knowledge_never_hurts(seed: int, rows: int, where: tuple[int, int]) -> None:
     data = read(table(seed, rows))
     release = at(data, where)
@@ -79,7 +79,7 @@ def test_more_knowledge_never_hurts(seed: int, rows: int, where: tuple[int, int]
 
 
 @given(seeds, rows, levels, st.integers(1, 30))
-@settings(max_examples=count(12, 30), deadline=None)
+@settings(max_examples=count(8, 30), deadline=None)
 def test_more_people_hide_better(seed: int, rows: int, where: tuple[int, int], more: int) -> None:
     frame = table(seed, rows)
     data, release = read(frame), at(read(frame), where)

@@ -91,7 +91,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=count(50, 150), deadline=None)
+@settings(max_examples=count(30, 150), deadline=None)
 @given(rows=ROWS, least=st.sampled_from([2, 3]))
 def test_no_partition_loses_less(rows, least):
     found = certify(table(rows), least, Run(seconds=20))
@@ -100,7 +100,7 @@ def test_no_partition_loses_less(rows, least):
     assert found.finished
 
 
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 @given(rows=ROWS)
 def test_few_combinations_give_a_lower_bound_that_still_holds(rows):
     all_of_them = certify(table(rows), 2, Run(seconds=20)).bound

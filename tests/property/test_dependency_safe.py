@@ -38,7 +38,7 @@ def fewest(frequencies: list[int], l: int) -> float:  # noqa: E741
     return best(frozenset(range(len(frequencies))))
 
 
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 @given(SKEWED, st.integers(1, 3))
 def test_no_blocks_remove_fewer_records(frequencies: list[int], l: int) -> None:  # noqa: E741
     frequencies = sorted(frequencies, reverse=True)
@@ -65,7 +65,7 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
     return pl.DataFrame({"age": ages, "ward": [f"w{ward[ill]}" for ill in ills], "ill": [f"i{ill}" for ill in ills]})
 
 
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(9, 60), deadline=None)
 @given(
     tables(), st.integers(2, 3), st.sampled_from(["IG", "DG", "CG"]), st.sampled_from(["generalized", "two-table"]),
     st.booleans(),
@@ -92,7 +92,7 @@ def test_no_posterior_exceeds_the_bound(table: pl.DataFrame, l: int, layout: str
         assert found.detail["exact"] or not repair
 
 
-@settings(max_examples=count(15, 30), deadline=None)
+@settings(max_examples=count(9, 30), deadline=None)
 @given(tables())
 def test_a_chain_of_value_sets(table: pl.DataFrame) -> None:
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])

@@ -104,7 +104,7 @@ def agree(found: Posteriors, expected: list[Fraction]) -> None:
     assert found.mean == pytest.approx(float(sum(expected) / len(expected)))
 
 
-common = settings(max_examples=count(30, 120), deadline=None)
+common = settings(max_examples=count(18, 120), deadline=None)
 
 
 @common
@@ -158,7 +158,7 @@ def test_bounds_are_bounds(first: Rows, second: Rows, determines: bool) -> None:
     assert (rough.low <= exact.most + 1e-12).all() and (exact.most <= rough.high + 1e-12).all()
 
 
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 @given(tables("values"))
 def test_an_estimate_is_about_right(rows: Rows) -> None:
     people = people_of(rows)
@@ -167,7 +167,7 @@ def test_an_estimate_is_about_right(rows: Rows) -> None:
     assert rough.exact or abs(rough.mean - exact.mean) <= 2 * rough.error
 
 
-@settings(max_examples=count(10, 25), deadline=None)
+@settings(max_examples=count(8, 25), deadline=None)
 @given(tables("beside"))
 def test_a_walk_is_about_right(rows: Rows) -> None:
     people = people_of(rows, beside=True)

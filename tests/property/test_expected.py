@@ -53,7 +53,7 @@ records = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=count(10, 25), deadline=None)
+@settings(max_examples=count(8, 25), deadline=None)
 @given(records, st.sampled_from([0.1, 0.25, 0.5]), st.sampled_from(["mondrian", "optimal"]))
 def test_utility_loss_by_enumeration(rows, minsup, algorithm):
     data = opened(rows)
@@ -91,7 +91,7 @@ def test_utility_loss_by_enumeration(rows, minsup, algorithm):
     assert f" {len(losses):,} populations" in scored.how
 
 
-@settings(max_examples=count(10, 25), deadline=None)
+@settings(max_examples=count(8, 25), deadline=None)
 @given(records, st.sampled_from(["mondrian", "optimal"]))
 def test_marginals_by_enumeration(rows, algorithm):
     data = opened(rows)

@@ -123,7 +123,7 @@ def released(table: pl.DataFrame, method: str) -> tuple[shoal.Dataset, shoal.Rel
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=count(20, 60), deadline=None)
+@settings(max_examples=count(12, 60), deadline=None)
 @given(tables())
 def test_nobody_who_knows_everybody_finds_a_value_with_more_than_one_half(method: str, table: pl.DataFrame) -> None:
     _, release = released(table, method)
@@ -134,7 +134,7 @@ def test_nobody_who_knows_everybody_finds_a_value_with_more_than_one_half(method
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "overlapping"])
-@settings(max_examples=count(20, 60), deadline=None)
+@settings(max_examples=count(12, 60), deadline=None)
 @given(tables(), st.booleans())
 def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.DataFrame, determines: bool) -> None:
     if not determines:
@@ -156,7 +156,7 @@ def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.D
     assert found.worst == pytest.approx(max(expected))
 
 
-@settings(max_examples=count(20, 60), deadline=None)
+@settings(max_examples=count(12, 60), deadline=None)
 @given(tables())
 def test_one_target_is_not_found_with_more_than_one_half(table: pl.DataFrame) -> None:
     """The check of the authors, by its definition: shares of the columns, multiplied."""

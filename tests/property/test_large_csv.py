@@ -40,7 +40,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("csv") / "table.csv"
 
 
-@settings(deadline=None, max_examples=count(72, 300))
+@settings(deadline=None, max_examples=count(43, 300))
 @given(
     header=st.sampled_from(["one,two,three", '"one","two","three"', '"o""ne",two,"th\nree"', "\ufeffone,two,three"]),
     rows=st.lists(ANY_ROW, max_size=25),
@@ -95,7 +95,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=count(18, 60))
+@settings(deadline=None, max_examples=count(11, 60))
 @given(
     columns=st.lists(TEXTS, min_size=2, max_size=4), delimiter=st.sampled_from([",", "\t"]), rows=st.integers(1, 40),
     short=st.sampled_from([0, 1 << 10]),

@@ -249,7 +249,7 @@ def serieses(draw: st.DrawFn) -> tuple[list[Published], bool]:
     return series, several
 
 
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(24, 100), deadline=None)
 @given(serieses())
 def test_the_verdict_is_that_of_every_world(made: tuple[list[Published], bool]) -> None:
     series, several = made
@@ -315,7 +315,7 @@ def release_of(data: shoal.Dataset, made: Published, apart: bool) -> shoal.Relea
     return publish(data, Recoding(plan, form="two-table"), policy)
 
 
-@settings(max_examples=count(15, 30), deadline=None)
+@settings(max_examples=count(9, 30), deadline=None)
 @given(st.lists(tables(), min_size=2, max_size=3))
 def test_what_is_published_keeps_what_was_promised(series: list[tuple[pl.DataFrame, Published, bool]]) -> None:
     kept: list[Published] = []

@@ -67,7 +67,7 @@ def shares(group: list[int]) -> dict[int, Fraction]:
 
 
 LEFT_OUT = st.sampled_from([None, 0])
-common = settings(max_examples=count(30, 120), deadline=None)
+common = settings(max_examples=count(18, 120), deadline=None)
 
 
 @common
@@ -127,7 +127,7 @@ def ground(distance: str, occurring: list[int]) -> Callable[[int, int], float]:
     return lambda one, other: int(np.argmax(TREE.codes[:, one] == TREE.codes[:, other])) / TREE.height
 
 
-@settings(max_examples=count(18, 60), deadline=None)
+@settings(max_examples=count(11, 60), deadline=None)
 @given(ROWS, LEFT_OUT, st.sampled_from(["equal", "ordered", "hierarchical"]), st.sampled_from(SHARES))
 def test_closeness(rows: list, left_out: int | None, distance: str, t: Fraction) -> None:
     """Earth Mover's Distance as the transport problem that defines it."""
@@ -282,7 +282,7 @@ def test_inference(rows: list, left_out: int | None, l: int) -> None:  # noqa: E
     agree(shoal.models.InferenceL(l=l), rows, left_out, lambda group, _: level(group, _) >= l, level, min)
 
 
-@settings(max_examples=count(24, 80), deadline=None)
+@settings(max_examples=count(14, 80), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=6), st.integers(2, 3))
 def test_inference_bounds_the_attacker(pairs: list[tuple[int, int]], l: int) -> None:  # noqa: E741
     """Whoever knows everybody's dependent value and counts every assignment that keeps it a function of the

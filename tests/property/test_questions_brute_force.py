@@ -126,7 +126,7 @@ def curve_holds(curve, groups, records, name):
 
 
 @pytest.mark.parametrize(("name", "c", "distance"), CHOICES)
-@settings(max_examples=count(12, 25), deadline=None)
+@settings(max_examples=count(8, 25), deadline=None)
 @given(table=tables(), delta=st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]), data=st.data())
 def test_all_questions_agree_with_brute_force(name, c, distance, table, delta, data):
     width, rows = table
@@ -173,7 +173,7 @@ def test_all_questions_agree_with_brute_force(name, c, distance, table, delta, d
 
 
 @pytest.mark.parametrize(("name", "c", "distance"), CHOICES)
-@settings(max_examples=count(12, 40), deadline=None)
+@settings(max_examples=count(8, 40), deadline=None)
 @given(table=tables(), budget=st.integers(0, 8))
 def test_adding_an_attribute_never_helps_where_a_model_says_so(name, c, distance, table, budget):
     width, rows = table

@@ -154,7 +154,7 @@ def test_classes_are_those_of_what_cells_say(tmp_path: Path, pair: tuple[Table, 
         assert level == pytest.approx(1 / max(most))
 
 
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(10, 40), deadline=None)
 @given(st.sampled_from(NUMBERS), st.sampled_from(TEXTS), st.integers(0, 10**6))
 def test_the_spellings_of_this_test_say_what_they_should(number: str, text: str, seed: int) -> None:
     chance = random.Random(seed)
