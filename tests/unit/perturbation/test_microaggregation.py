@@ -16,7 +16,7 @@ rows = st.lists(st.tuples(st.sampled_from("fm"), st.integers(0, 20), st.integers
 
 
 @given(rows, st.integers(2, 4), st.booleans())
-@settings(max_examples=count(25, 150), deadline=None)
+@settings(max_examples=count(12, 150), deadline=None)
 def test_means_stay_by_stratum_and_values_stand_for_k(entries: list[tuple[str, int, int]], k: int, each: bool) -> None:
     table = pl.DataFrame(entries, schema=["sex", "a", "b"], orient="row").with_row_index("row")
     data = shoal.read(table, quasi=["sex", "a", "b"])

@@ -16,7 +16,7 @@ cell = st.one_of(st.integers(0, 12), st.none())
 
 
 @given(st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=30), st.integers(0, 99))
-@settings(max_examples=count(20, 100), deadline=None)
+@settings(max_examples=count(12, 100), deadline=None)
 def test_every_column_keeps_its_values(rows: list[tuple[int | None, ...]], seed: int) -> None:
     table = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row").with_row_index("row")
     numeric = [name for name in "ab" if table[name].count()]

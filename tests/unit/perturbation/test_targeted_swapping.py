@@ -41,7 +41,7 @@ def level_of(rows: list[tuple[Any, ...]], k: int) -> list[int]:
 
 
 @given(records, st.integers(1, 4), st.sampled_from([0.0, 0.5]))
-@settings(max_examples=count(15, 150), deadline=None)
+@settings(max_examples=count(12, 150), deadline=None)
 def test_margins_by_area_and_match_are_kept_and_those_at_risk_move(table: pl.DataFrame, k: int, share: float) -> None:
     after, facts = swapped(table, k=k, share=share, risk=("age",))
     margin = ["region", "town", "size", "stratum"]

@@ -23,7 +23,7 @@ def coded(values: list[float | None], **more: object) -> pl.Series:
 
 
 @given(numbers, st.integers(2, 4), st.sampled_from(["1%", "10%", "30%"]), st.booleans())
-@settings(max_examples=count(25, 150), deadline=None)
+@settings(max_examples=count(12, 150), deadline=None)
 def test_the_mean_stays_and_each_tail_has_k_people(values: list[int | None], k: int, share: str, both: bool) -> None:
     more = {"top": (f"a={share}",), "bottom": (f"a={share}",) if both else (), "k": k}
     try:
