@@ -59,6 +59,11 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
     """
     if page.stem == "spark":
         request.getfixturevalue("spark")
+    if page.stem == "coming-from":
+        survey = request.getfixturevalue("reference").parent / "survey" / "testdata.csv"
+        (tmp_path / "testdata.csv").write_text(
+            "".join(survey.read_text().splitlines(keepends=True)[: count(801, 4581)])
+        )
     adult = shoal.samples.adult()[: None if page.stem in WHOLE else FEW]
     monkeypatch.setattr("shoal.tradeoff.points.available", lambda workers: 1)  # no figure depends on it
     monkeypatch.chdir(tmp_path)
