@@ -108,6 +108,12 @@ class _StatedPeople(_StatedPart):
     populations: dict[str, list[Count]] = {}
 
 
+class _StatedWeights(_StatedPart):
+    column: StrictStr
+    scaled: StrictBool
+    base: StrictFloat | StrictInt
+
+
 class _Algorithm(_StatedPart):
     model_config = ConfigDict(extra="allow")
 
@@ -151,6 +157,7 @@ class _Manifest(_StatedPart):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _StatedPeople | None = None
+    weights: _StatedWeights | None = None
     counterfeits: Count = 0
     changed: list[StrictStr] = []
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
@@ -302,7 +309,7 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
     shown = {name: table for table in reversed(list(tables.values())) for name in table.names}
     for entry in stated["columns"]:
         name, role = entry["name"], Role(entry["role"])
-        if role in (Role.IDENTIFIER, Role.WEIGHT, Role.DROP):
+        if role in (Role.IDENTIFIER, Role.DROP) or (role is Role.WEIGHT and name not in shown):
             continue
         if name not in shown and role not in FILLED:
             raise unknown_columns([name], shown)

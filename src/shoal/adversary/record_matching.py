@@ -16,7 +16,7 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.release import Release
-from shoal.core.schema import NAMING, Column, Kind
+from shoal.core.schema import WITHHELD, Column, Kind
 from shoal.errors import NotDefined
 from shoal.parsing.numbers import read
 
@@ -77,7 +77,7 @@ def _signatures(dataset: Dataset, release: Release) -> tuple[list[int], dict[tup
     values of records in the columns of `_units`."""
     published, quasi = release.published, dataset.schema.quasi
     rows = group([published.codes(name) for name in quasi], [len(published.labels(name)) for name in quasi], index=True)
-    shown = [name for name in published.names if name not in quasi and dataset.schema[name].role not in NAMING]
+    shown = [name for name in published.names if name not in quasi and dataset.schema[name].role not in WITHHELD]
     known, units = dataset.knowing(shown), _units(dataset)
     listed = known.table.listing(quasi, (*shown, *units), SEED)
     columns, radices = [np.zeros(dataset.records + published.records, np.int32)], [1]

@@ -32,6 +32,7 @@ from shoal.publishing.impossible_policy import explaining
 from shoal.publishing.packing import BLOCK, once, read, spelled
 from shoal.publishing.publish import published
 from shoal.publishing.reusable_recoding import ReusableRecoding
+from shoal.publishing.weights import with_weights
 from shoal.publishing.writable_release import WritableRelease
 from shoal.storage.files import received
 
@@ -58,6 +59,7 @@ def anonymize(
     allow_unverified: bool = False,
     rows_are_people: bool = False,
     allow_plain: Iterable[str] = (),
+    publish_weights: str | None = None,
     ledger: Ledger | str | Path | None = None,
     allow_unjudged: Iterable[str] = (),
     history: History | None = None,
@@ -88,6 +90,8 @@ def anonymize(
             and states the k that the release has.
         rows_are_people: treat every record as a separate person, even where an identifier repeats.
         allow_plain: columns without a role that may be published whatever they hold.
+        publish_weights: publish survey weights as `"means"` of the classes, or `"scaled"` to the table's total; with
+            `":10"`, rounded to multiples of 10. By default they are dropped.
         ledger: the file with the earlier releases of this data set, which is made when there is none. A release that
             would break what they promise together is refused, and so is one that cannot be judged; any other one is
             entered when it is handed out.
@@ -148,6 +152,7 @@ def anonymize(
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")
     end = 1.0 if ledger is None else VERIFIED
+    recoding = with_weights(data, recoding, publish_weights, policy.seed)
     publishing, verifying = run.part(between=(SEARCHED, PUBLISHED)), run.part(between=(PUBLISHED, end))
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=publishing)
     check_apart(data, release.view.linked(), plain.allowed, publishing)

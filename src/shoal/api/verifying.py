@@ -122,7 +122,8 @@ def _columns_agree(release: Release, stated: Mapping[str, Any]) -> Finding:
         for table in release.tables.values()
         for name in table.names
         if (name not in roles and name not in added)
-        or roles.get(name) in (Role.DROP, Role.WEIGHT)
+        or roles.get(name) is Role.DROP
+        or (roles.get(name) is Role.WEIGHT and not stated.get("weights"))
         or (roles.get(name) in NAMING and not (allowed and are_pseudonyms(table.labels(name))))
     )
     how = "published columns, held against the manifest: each is described there, and identifiers hold pseudonyms"

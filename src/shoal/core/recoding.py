@@ -74,6 +74,16 @@ class Counterfeits:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ClassWeights:
+    """The survey weight that each class of a plan is published with; `scaled` to the whole table's or not, and rounded
+    to multiples of the `base`, where it is above 0."""
+
+    values: Floats
+    scaled: bool
+    base: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Recoding:
     """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
@@ -83,7 +93,7 @@ class Recoding:
 
     A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
     whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,
-    records in the order of their keyed hash.
+    records in the order of their keyed hash. Survey `weights` are there where they are published.
     """
 
     plan: Plan | None = None
@@ -95,6 +105,7 @@ class Recoding:
     trail: tuple[tuple[Node, bool], ...] = ()
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     counterfeits: Counterfeits | None = None
+    weights: ClassWeights | None = None
 
     @property
     def planned(self) -> Plan:

@@ -252,6 +252,11 @@ class Job:
         None, "output.manifest", "Where to write the manifest when the release goes to standard output or a database.",
         ANONYMIZE, verbs="write",
     )  # fmt: skip
+    publish_weights: str | None = option(
+        None, "output.publish_weights",
+        "Publish survey weights as class means, or scaled to the table's total: means|scaled; :10 rounds to tens.",
+        ANONYMIZE, verbs="anonymize", public=True,
+    )  # fmt: skip
     pseudonyms: Literal["keyed", "random"] | None = option(
         None, "output.pseudonyms",
         "Replace identifiers instead of dropping them; the key comes from --key-file or SHOAL_KEY.",

@@ -104,6 +104,8 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColum
         shape: Shape = "raw"
         if column.name not in names:
             shape = "dropped"
+        elif column.role is Role.WEIGHT:
+            shape = "means"
         elif what == "pseudonym":
             shape = "pseudonyms"
         elif column.name in apart:

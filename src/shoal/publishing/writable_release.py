@@ -122,6 +122,7 @@ class WritableRelease(Release):
             "published": self.published.records,
             "suppressed": self.suppressed,
             **self._stated_people(),
+            **self._stated_weights(),
             "tables": tables,
             "columns": columns,
             "strict": self.schema.strict,
@@ -143,6 +144,13 @@ class WritableRelease(Release):
             stated["count"] = self.crowd.count
             stated["populations"] = {name: counts.tolist() for name, counts in self.crowd.populations.items()}
         return {"people": stated}
+
+    def _stated_weights(self) -> dict[str, Any]:
+        """How survey weights are published, where they are."""
+        weights = None if self.recoding is None else self.recoding.weights
+        if weights is None:
+            return {}
+        return {"weights": {"column": self.schema.weight, "scaled": weights.scaled, "base": weights.base}}
 
     def _shape(self, name: str) -> dict[str, Any]:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""

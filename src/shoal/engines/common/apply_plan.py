@@ -57,6 +57,10 @@ class PlanApplication(ABC, Generic[Draft]):
                 book = self._plan.codebooks[place]
                 values = codebook_values(book, self.table.columns[name])
                 self._add_cells(draft, key, name, values, self._plan.cells[place], raw=book.raw)
+            elif what == "weight":
+                assert self.recoding.weights is not None
+                weights, places = np.unique(self.recoding.weights.values, return_inverse=True)
+                self._add_cells(draft, key, name, pa.array(weights), places.astype(np.int32), raw=False)
             elif what == "group":
                 self._add_groups(draft, key, name)
             elif what == "pseudonym":
@@ -147,7 +151,7 @@ class QueriedApplication(PlanApplication[Draft]):
         plan, coded = self.recoding.plan, set(self.table.columns) - set(self.schema.owners)
         by_tuple = plan is not None and not plan.by_record and not self.recoding.changed
         return by_tuple and all(
-            what in ("cell", "group") or (what == "raw" and name in coded) for name, what in contents.items()
+            what in ("cell", "group", "weight") or (what == "raw" and name in coded) for name, what in contents.items()
         )
 
     def _check(self, published: Any, sheet: Sheet) -> Published:
