@@ -68,7 +68,7 @@ def run(
     table and that of a table with everything hidden. The exit code is 1 if an analysis in the job file fails.
     """
     from shoal import api
-    from shoal.publishing.headlines import evaluated
+    from shoal.publishing.headlines import evaluated, survey_risk
 
     job, path = options.job_and_release(job, release)
     arguments = evaluation.arguments(job)
@@ -86,6 +86,8 @@ def run(
         output.emit("evaluate", {**body, **output.plain(opened.plain_risk)})
     else:
         output.say(summary, style="bold")
+        if (by_weights := survey_risk(findings)) is not None:
+            output.say(by_weights)
         output.warn(opened.plain_risk)
         output.show_columns(columns)
         _show(findings, named_findings, everything or evaluation.metrics is not None)

@@ -55,6 +55,10 @@ def sentences(estimate: Estimate) -> str:
     if estimate.low is not None and estimate.high is not None:
         low, high = _number(estimate.low), _number(estimate.high)
         lines.append("This is certain." if estimate.low == estimate.high else f"Certain bounds: {low} to {high}.")
+    if estimate.weighted is not None:
+        lines.append(
+            f"{estimate.measure.capitalize()} in the population, by the weights: {_number(estimate.weighted)}."
+        )
     left_out = f"; {estimate.left_out:,} were left out and are not counted" if estimate.left_out else ""
     how = f"{estimate.how[:1].upper()}{estimate.how[1:]}"
     lines.append(f"From {estimate.records:,} published records{left_out}. {how}.")

@@ -60,9 +60,10 @@ def survey_risk(findings: Findings) -> str | None:
     if expected is None or population is None:
         return None
     return (
-        f"By the weights, the records stand for {population.words}. Whoever links all of them to the population is "
-        f"expected to be right about {expected.words} ({percent(_share(findings, 'global-risk'))} of the records), and "
-        f"about the most exposed with a chance of {percent(_share(findings, 'highest-individual-risk'))}."
+        f"By the weights, the records stand for {float(population.value or 0):,.0f} people. Whoever links each of them "
+        f"to somebody of the population is expected to be right {float(expected.value or 0):,.1f} times "
+        f"({percent(_share(findings, 'global-risk'))} of the records), and about the most exposed with a chance of "
+        f"{percent(_share(findings, 'highest-individual-risk'))}."
     )
 
 

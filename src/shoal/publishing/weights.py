@@ -53,7 +53,7 @@ def with_weights(data: Dataset, recoding: Recoding, wanted: str | None, seed: in
 
 
 def _rounded(means: Floats, sizes: Counts, base: float) -> Floats:
-    """Multiples of the base, those above or below each mean that keep the sum over all records closest from below.
+    """Multiples of the base just above or below each mean, so that the sum over all records changes little.
 
     Example:
         >>> _rounded(np.array([12.0, 17.0, 16.0]), np.array([2, 1, 3]), 10.0).tolist()
@@ -61,7 +61,8 @@ def _rounded(means: Floats, sizes: Counts, base: float) -> Floats:
     """
     rounded = np.maximum(np.floor(means / base), 1) * base
     order = np.argsort(rounded - means, kind="stable")
-    raised = np.cumsum(sizes[order] * base) <= (means - rounded) @ sizes + base * 1e-9
+    steps = sizes[order] * base
+    raised = np.cumsum(steps) - steps / 2 <= (means - rounded) @ sizes
     rounded[order[raised]] += base
     return np.asarray(rounded, np.float64)
 

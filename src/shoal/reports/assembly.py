@@ -26,7 +26,7 @@ from shoal.plots.exposure import class_sizes
 from shoal.plots.exposure import risk as risk_picture
 from shoal.plots.loss import loss
 from shoal.plots.marginals import marginal
-from shoal.publishing.headlines import verified
+from shoal.publishing.headlines import survey_risk, verified
 from shoal.publishing.signing import PublicKey
 from shoal.publishing.writable_release import manifest_path
 from shoal.reports import sentences
@@ -134,7 +134,7 @@ def report(
                 verification, findings, claims=opened.claims, unverified=unverified, people=stated.get("people"),
                 quasi=data.schema.quasi, plain=plain,
             ),
-            sentences.exposed(risk, data.schema.quasi),
+            " ".join(filter(None, (sentences.exposed(risk, data.schema.quasi), survey_risk(findings)))),
             sentences.tried(attempts, not_made),
             sentences.cost(columns, out, opened.records, analyses),
         ),

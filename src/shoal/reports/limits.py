@@ -23,6 +23,11 @@ SEVERAL_RECORDS = (
     "Every record was taken for a person of its own. Where people have several, fewer people than records stand behind "
     "each figure.",
 )
+WEIGHTS = (
+    "survey weights",
+    "Every record has the mean weight of its class. A weight can tell what was made coarser: where one region was "
+    "sampled more densely than the others, a low weight points to it. Round them, or do not publish them.",
+)
 PSEUDONYMS = (
     "pseudonyms",
     "Records of one person can be put together by the pseudonym, and whoever holds the key of keyed pseudonyms can "
@@ -61,6 +66,8 @@ def _of_roles(release: Release, columns: Sequence[ReleasedColumn]) -> list[tuple
         entries.append(("columns without a role", text))
     if release.schema.person is None:
         entries.append(SEVERAL_RECORDS)
+    if any(column.role is Role.WEIGHT and column.shape != "dropped" for column in columns):
+        entries.append(WEIGHTS)
     if any(column.shape == "pseudonyms" for column in columns):
         entries.append(PSEUDONYMS)
     return entries

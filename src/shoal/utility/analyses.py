@@ -138,7 +138,8 @@ class Analysis:
     def _query(self, data: Dataset, release: Release) -> Finding:
         trees = {each.name: each.hierarchy for each in release.schema.columns if each.hierarchy is not None}
         kind: Any = self.kind
-        truth = queries.of_dataset(data, kind, self.column, self.conditions).value
+        exact = queries.of_dataset(data, kind, self.column, self.conditions)
+        truth, truth_of_all = exact.value, exact.weighted
         answer = queries.of_release(release, kind, self.column, self.conditions, trees)
         if truth is None or answer.value is None:
             raise NotDefined("no record meets the conditions, so there is nothing to compare")
@@ -147,6 +148,8 @@ class Analysis:
         detail = {"truth": truth, "estimate": answer.value, "standard error": answer.error}
         known = {"certain from": answer.low, "certain to": answer.high}
         detail |= {key: value for key, value in known.items() if value is not None}
+        if truth_of_all is not None:
+            detail |= {"weighted truth": truth_of_all, "weighted estimate": answer.weighted}
         how = "how far the estimate from the release is from the truth, as a share of the truth"
         if error is None:
             how = "the truth is 0 and the estimate is not, so there is no relative error"
@@ -228,8 +231,7 @@ class Term:
         """The number of each label: the middle of its range; or the chance that it is the value."""
         if self.value is not None:
             return self.value.meaning(labels).chance
-        low, high = labels.ends
-        return np.nan_to_num((low + high) / 2)
+        return queries.middles(labels)
 
 
 def _terms(column: str, labels: Labels) -> list[Term]:

@@ -31,7 +31,8 @@ class Estimate:
 
     `error` is the standard deviation over all tables that would look like this when published, each as likely as the
     other; `low` and `high` hold for every such table. A figure that the form does not allow is None, and `how` says
-    why. The `records` are those that are published; those that were `left_out` are in no figure.
+    why. The `records` are those that are published; those that were `left_out` are in no figure. Where there are survey
+    weights, `weighted` is the same figure of the population.
     """
 
     measure: Measure
@@ -42,6 +43,7 @@ class Estimate:
     records: int = 0
     left_out: int = 0
     how: str = ""
+    weighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,11 @@ def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: 
     wanted, names = _checked(measure, column, conditions, data.schema.names, data.schema)
     parts = [_table_part(data, names)] if names else []
     truth = estimate(parts, np.array([data.records]), measure, column, wanted)
-    return replace(truth, records=data.records, how=truth.how or "counted in the table itself")
+    rows = None if data.schema.weight is None else rows_of_dataset(data, [*names, data.schema.weight])
+    return replace(
+        truth, records=data.records, how=truth.how or "counted in the table itself",
+        weighted=_weighted(rows, data.schema.weight, measure, column, wanted),
+    )  # fmt: skip
 
 
 def _table_part(data: Dataset, names: Sequence[str]) -> PublishedPart:
@@ -67,7 +71,12 @@ def of_release(
     wanted, names = _checked(measure, column, conditions, shown, release.schema)
     parts, sizes = _parts(release, names, hierarchies)
     answer = estimate(parts, sizes, measure, column, wanted)
-    answer = replace(answer, records=release.published.records, left_out=release.suppressed)
+    weight = release.schema.weight if release.schema.weight in release.published.names else None
+    rows = None if weight is None else rows_of_release(release, [*names, weight], hierarchies)
+    answer = replace(
+        answer, records=release.published.records, left_out=release.suppressed,
+        weighted=_weighted(rows, weight, measure, column, wanted),
+    )  # fmt: skip
     means = [name for name in names if release.spellings.get(name) == "means"]
     if not view.truthful or means:
         why = (
@@ -134,6 +143,33 @@ def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping
         codes |= {name: each[there] for name, each in other.codes.items()}
         groups, labels = groups[here], {**labels, **other.labels}
     return ExpectedRows(weights, codes, labels)
+
+
+def _weighted(
+    rows: ExpectedRows | None, weight: str | None, measure: Measure, column: str | None, conditions: Sequence[Condition]
+) -> float | None:
+    """The figure of the population that rows stand for; None where they have no weights, or none can meet the
+    conditions that a mean is over."""
+    if rows is None or weight is None:
+        return None
+    chance = rows.weights * middles(rows.labels[weight])[rows.codes[weight]]
+    for condition in conditions:
+        chance = chance * condition.meaning(rows.labels[condition.column]).chance[rows.codes[condition.column]]
+    if column is None:
+        return float(chance.sum())
+    chance = chance * ~rows.labels[column].absent[rows.codes[column]]
+    values = middles(rows.labels[column], [each for each in conditions if each.column == column and each.numeric])
+    total, count = float(chance @ values[rows.codes[column]]), float(chance.sum())
+    return total if measure == "sum" else total / count if count > 0 else None
+
+
+def middles(labels: Labels, conditions: Sequence[Condition] = ()) -> NDArray[np.float64]:
+    """The number of each label: the middle of its range, as far as it meets conditions on it; 0 where it has none."""
+    low, high = labels.ends
+    for condition in conditions:
+        bounds = condition.bounds(labels)
+        low, high = np.maximum(low, float(bounds.low)), np.minimum(high, float(bounds.high))
+    return np.nan_to_num((low + high) / 2)
 
 
 def _checked(

@@ -87,6 +87,7 @@ class Queried(Printed):
     records: int
     left_out: int
     how: str
+    weighted: float | None
 
 
 class Demonstrated(Printed):
