@@ -20,7 +20,8 @@ from shoal.core.contracts.attack import Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
-from shoal.job.job import ColumnJob, Job, Roles
+from shoal.job.columns import ColumnJob, Roles
+from shoal.job.job import Job
 from shoal.job.option import Option, options
 
 FOLDER = Path(__file__).parent / "reference"

@@ -33,7 +33,7 @@ from shoal.core.schema import FILLED, Column, Kind, Notation, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 from shoal.job import plugins
-from shoal.job.job import ColumnJob
+from shoal.job.columns import ColumnJob
 from shoal.parsing.dates import checked as date_format
 from shoal.publishing.writable_release import FORMAT, manifest_path, part_path
 from shoal.storage.files import address, check_inside, check_whole

@@ -12,8 +12,9 @@ from canary_table import CANARY, ROLES
 from shoal import job, registry
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import ShoalError
+from shoal.job.columns import ColumnJob
 from shoal.job.file import parse
-from shoal.job.job import ColumnJob, Job
+from shoal.job.job import Job
 from shoal.job.option import options
 
 FULL = """
@@ -29,6 +30,7 @@ missing = ["?", "NA"]
 hierarchies = "trees"
 engine = "embedded"
 neutralize_formulas = true
+household_variables = ["zip"]
 [columns.age]
 role = "quasi"
 kind = "numeric"
@@ -75,6 +77,7 @@ pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
 rows_per_file = 1000
+publish_weights = "means"
 overwrite = true
 resume_dir = "unfinished"
 [balance]

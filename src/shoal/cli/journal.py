@@ -16,7 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import OutputError, ShoalError
-from shoal.job.job import ColumnJob, Job, Roles
+from shoal.job.columns import ColumnJob, Roles
+from shoal.job.job import Job
 from shoal.job.option import options
 
 LogFile = Annotated[

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from shoal.errors import InputError, ParameterError
-from shoal.job.job import ColumnJob, Job, Roles, role_of
+from shoal.job.columns import ColumnJob, Roles, role_of
+from shoal.job.job import Job
 from shoal.job.kinds import NumberKind
 from shoal.job.lists import split_pairs
 from shoal.job.option import Option, options

@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.job.columns import ColumnJob as ColumnJob
     from shoal.job.file import load as load
     from shoal.job.file import parse as parse
     from shoal.job.file import toml as toml
     from shoal.job.job import DEFAULT_ALGORITHM as DEFAULT_ALGORITHM
-    from shoal.job.job import ColumnJob as ColumnJob
     from shoal.job.job import Job as Job
     from shoal.job.plugins import builder as builder
     from shoal.job.plugins import engine as engine
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _FOUND_IN = {
     "file": ("load", "parse", "toml"),
-    "job": ("DEFAULT_ALGORITHM", "ColumnJob", "Job"),
+    "columns": ("ColumnJob",),
+    "job": ("DEFAULT_ALGORITHM", "Job"),
     "plugins": ("builder", "engine", "plugin", "spelled", "written"),
 }
 """What users of jobs need, imported on first use: the command shows its help without the rest."""

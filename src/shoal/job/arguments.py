@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.job.job import ColumnJob, Job
+from shoal.job.columns import ColumnJob
+from shoal.job.job import Job
 from shoal.job.option import Option, options
 
 

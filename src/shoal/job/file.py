@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from shoal.core.formatting import printable
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, alternatives, quoted
-from shoal.job.job import ColumnJob, Job
+from shoal.job.columns import ColumnJob
+from shoal.job.job import Job
 from shoal.job.kinds import FlagKind
 from shoal.job.option import Option, options
 

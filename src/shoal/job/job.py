@@ -11,125 +11,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import ParameterError
-from shoal.job.kinds import DateFormatKind, NumberFormatKind, PluginsKind
+from shoal.job.columns import READING, SINGLE, TABLE, ColumnJob, Roles, plain_role, role_of
+from shoal.job.kinds import PluginsKind
 from shoal.job.option import option, options
 
 if TYPE_CHECKING:
     from shoal.core.contracts.algorithm import Algorithm
     from shoal.core.contracts.attack import Attack
-    from shoal.core.contracts.builder import Builder
     from shoal.core.contracts.engine import Engine
     from shoal.core.contracts.metric import Metric
     from shoal.core.contracts.model import Model
-    from shoal.core.schema import Kind, Missing, Role
+    from shoal.core.schema import Role
     from shoal.utility.analyses import Analysis
 
 DEFAULT_ALGORITHM = "auto"
 """What anonymizes where nobody names an algorithm."""
 
-TABLE = frozenset({"anonymize", "attack", "balance", "compare", "diagnose", "evaluate", "report"})
-READING = TABLE | {"apply", "hierarchy"}
 ANONYMIZE = frozenset({"anonymize"})
 BALANCE = frozenset({"balance"})
 SWEEPS = ANONYMIZE | BALANCE
 SEARCHES = SWEEPS | {"compare"}
-"""Commands that have the same options: those that open a table with roles, any table, or make releases."""
+"""Commands that have the same options: those that make releases."""
 OPENING = "read apply detect dependencies open"
 """Python verbs that open a file."""
-
-
-def _plain() -> Role:
-    from shoal.core.schema import Role
-
-    return Role.PLAIN
-
-
-def _value() -> Missing:
-    from shoal.core.schema import Missing
-
-    return Missing.VALUE
-
-
-@dataclass(frozen=True, kw_only=True)
-class ColumnJob:
-    """What a job says of one column."""
-
-    role: Role = option(
-        _plain, "role", "Role of the column: identifier, quasi, sensitive, plain, entity, household, weight or drop.",
-        public=True,
-    )  # fmt: skip
-    kind: Kind | None = option(
-        None, "kind", "Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable.",
-        READING, verbs="read", argument="kinds", public=True,
-    )  # fmt: skip
-    date_format: str | None = option(
-        None, "date_format",
-        "How a column writes dates: COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y (default: "
-        "detected). Repeatable.",
-        READING, verbs="read", argument="date_formats", kind=DateFormatKind(), public=True,
-    )  # fmt: skip
-    number_format: str | None = option(
-        None, "number_format",
-        "How a column writes numbers: COLUMN=decimal-comma|decimal-point (default: detected). Repeatable.",
-        READING, verbs="read", argument="number_formats", kind=NumberFormatKind(), public=True,
-    )  # fmt: skip
-    hierarchy: Builder | None = option(
-        None, "hierarchy", "Hierarchy of a column: COLUMN=FILE or COLUMN=BUILDER:key=value,… Repeatable.",
-        TABLE, verbs="read", argument="column_hierarchies", public=True, logged=False,
-    )  # fmt: skip
-    missing: Missing = option(
-        _value, "missing",
-        "What to do with missing values of a column: COLUMN=value|refuse|drop (default: value). Repeatable.",
-        TABLE, flags="--missing-rule", verbs="read", argument="missing_rules", public=True,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Roles:
-    """The columns that have each role, as commands and Python take them; a job file has the role of each column."""
-
-    quasi: tuple[str, ...] = option(
-        (), "", "Quasi-identifiers: columns that outsiders may know, separated by commas.", TABLE, verbs="read"
-    )
-    sensitive: tuple[str, ...] = option(
-        (), "", "Sensitive columns: what nobody should learn about a person, separated by commas.", TABLE, verbs="read"
-    )
-    identifiers: tuple[str, ...] = option(
-        (), "", "Columns that name a person, such as a name or number, separated by commas; they are dropped.", TABLE,
-        verbs="read",
-    )  # fmt: skip
-    person: str | None = option(
-        None, "", "Column that identifies the person of each row; people are then counted instead of rows.", TABLE,
-        verbs="read",
-    )  # fmt: skip
-    household: str | None = option(
-        None, "", "Column that identifies the household of each person; it is dropped.", TABLE, verbs="read"
-    )
-    weight: str | None = option(
-        None, "", "Column of survey weights: how many people of the population each row stands for; it is dropped.",
-        TABLE, verbs="read",
-    )  # fmt: skip
-    drop: tuple[str, ...] = option(
-        (), "", "Other columns to leave out of the release, separated by commas.", TABLE, verbs="read"
-    )
-
-
-def role_of(name: str) -> Role:
-    """The role that a field of `Roles` lists the columns of."""
-    from shoal.core.schema import Role
-
-    return {
-        "quasi": Role.QUASI, "sensitive": Role.SENSITIVE, "identifiers": Role.IDENTIFIER, "person": Role.ENTITY,
-        "household": Role.HOUSEHOLD, "weight": Role.WEIGHT, "drop": Role.DROP,
-    }[name]  # fmt: skip
-
-
-_SINGLE = {
-    "person": "identify the person of a record",
-    "household": "identify the household of a person",
-    "weight": "say how many people a record stands for",
-}
-"""The roles that only one column can have, and what it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -341,7 +245,7 @@ class Job:
     def roles(self) -> Roles:
         """The columns that have each role; some only one can have."""
         names: dict[str, Any] = {option.name: tuple(self.named(role_of(option.name))) for option in options(Roles)}
-        for name, purpose in _SINGLE.items():
+        for name, purpose in SINGLE.items():
             columns = names[name]
             if len(columns) > 1:
                 raise ParameterError(
@@ -358,7 +262,7 @@ class Job:
     def with_roles(self, given: Mapping[Role, Any]) -> Job:
         """The job with exactly these columns in the roles that are given, whatever it says of them; a column cannot be
         named twice."""
-        plain = _plain()
+        plain = plain_role()
         columns = {
             name: replace(column, role=plain) if column.role in given else column
             for name, column in self.columns.items()

@@ -8,8 +8,9 @@ from typing import Any
 
 from shoal.core.parameters import parameters
 from shoal.job.arguments import given
+from shoal.job.columns import Roles
 from shoal.job.file import stated
-from shoal.job.job import Job, Roles
+from shoal.job.job import Job
 from shoal.job.option import Option, options
 
 WIDEST = 88

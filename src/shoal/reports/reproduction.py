@@ -13,8 +13,9 @@ from shoal.core.contracts.builder import Builder
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.metric import Metric
 from shoal.errors import ShoalError
+from shoal.job.columns import ColumnJob
 from shoal.job.file import toml
-from shoal.job.job import ColumnJob, Job
+from shoal.job.job import Job
 from shoal.job.option import options
 from shoal.job.plugins import plugin
 

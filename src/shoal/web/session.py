@@ -20,8 +20,9 @@ from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import plugins
 from shoal.job.arguments import arguments
+from shoal.job.columns import ColumnJob
 from shoal.job.file import toml
-from shoal.job.job import ColumnJob, Job
+from shoal.job.job import Job
 from shoal.job.suggestion import SUGGESTED_K
 from shoal.publishing.signing import SigningKey
 from shoal.storage.files import files_at

@@ -19,7 +19,8 @@ from shoal.core.values import Values
 from shoal.core.weights import check_weights
 from shoal.errors import InputError, ShoalError
 from shoal.job.arguments import arguments
-from shoal.job.job import ColumnJob, Job
+from shoal.job.columns import ColumnJob
+from shoal.job.job import Job
 
 PREVIEWED = 8
 """Records that a preview shows."""

@@ -20,7 +20,7 @@ from shoal.cli import options as command_options
 from shoal.core.schema import Kind, Missing, Role
 from shoal.job import Job, builder, file, plugin, spelling
 from shoal.job.arguments import given
-from shoal.job.job import ColumnJob, Roles
+from shoal.job.columns import ColumnJob, Roles
 from shoal.job.option import option, options
 from shoal.publishing.writable_release import WritableRelease
 
@@ -31,6 +31,7 @@ COLUMNS = {
     "name": ColumnJob(role=Role.IDENTIFIER),
     "who": ColumnJob(role=Role.ENTITY),
     "home": ColumnJob(role=Role.HOUSEHOLD),
+    "design": ColumnJob(role=Role.WEIGHT),
 }
 FULL = Job(
     input=Path("people.csv"),
@@ -55,6 +56,7 @@ FULL = Job(
     allow_unverified=True,
     rows_are_people=True,
     allow_plain=("remark", "a, b"),
+    publish_weights="scaled:10",
     attack=True,
     attacks=(plugin("attacks", "prosecutor:threshold=0.2"),),
     attack_threshold=0.5,

@@ -10,7 +10,7 @@ from shoal.core.finding import Finding
 from shoal.core.schema import Kind, Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
-from shoal.job.job import ColumnJob
+from shoal.job.columns import ColumnJob
 from shoal.job.plugins import member
 from shoal.parsing import dates, numbers
 from shoal.web.panels import panel
