@@ -226,6 +226,7 @@ ALGORITHMS = {
     "bucketization:base=k-member": ["distinct-l-diversity:l=2"],
     "slicing:columns=age+sex|born|town+disease": ["distinct-l-diversity:l=2"],
     "rank-swapping:share=0.2": [],
+    "targeted-swapping:geography=town,match=sex": [],
 }
 A_FORM_EACH = ("optimal", "anatomy", "multiset", "slicing", "rank-swapping")
 ON_SPARK = ("optimal", "anatomy", "rank-swapping")

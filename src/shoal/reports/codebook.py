@@ -58,7 +58,7 @@ class ReleaseCodebook(CodebookContents):
         >>> import shoal, tempfile
         >>> data = shoal.read(shoal.samples.adult().head(500).select("age", "sex"), quasi=["age", "sex"])
         >>> path = Path(tempfile.mkdtemp()) / "release.csv"
-        >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=5)).write(path)
+        >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian").write(path)
         >>> book = shoal.codebook(path, title="Adults")
         >>> book.variables[1].name, sum(category.count for category in book.variables[1].categories)
         ('sex', 500)

@@ -86,3 +86,5 @@ def test_weighted_means_stay() -> None:
     method = "top-bottom-coding:top=a=70"
     after = shoal.anonymize(data, algorithm=method, allow_plain=["row"]).frame.sort("row")["a"]
     assert after.to_list() == [1, 2, 3, 79, 79, 79]
+    alike = shoal.read(table.with_columns(w=1.0), quasi=["a"], weight="w")
+    assert sorted(shoal.anonymize(alike, algorithm=method, allow_plain=["row"]).frame["a"]) == [1, 2, 3, 80, 80, 80]
