@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from counts import count
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.algorithms import CellSuppression
+from shoal.algorithms.suppression import _patterns
+from shoal.algorithms.suppression._patterns import Patterns
 from shoal.errors import InfeasibleError, ParameterError
 
 QUASI = ["a", "b", "c"]
@@ -147,3 +150,17 @@ def test_many_columns() -> None:
     release = shoal.anonymize(opened(rows, names), shoal.KAnonymity(k=9), algorithm=CellSuppression())
     assert release.classes.sizes.min() >= 9
     assert 0 < release.recoding.facts["bound"] <= release.recoding.facts["cost"]
+
+
+def test_no_pattern_is_cheaper_than_those_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a cheap column hides dear ones along: the bound relies on it."""
+    monkeypatch.setattr(_patterns, "MOST_LOOKS", 0)
+    monkeypatch.setattr(_patterns, "FEWEST_PATTERNS", 6)
+    follows = np.eye(6, dtype=np.bool_)
+    follows[0, 1:] = True
+    patterns = Patterns(np.zeros((6, 2), np.int32), np.ones(2, np.int64), np.array([1.0, 2, 2, 3, 5, 9]), follows)
+    listed = {tuple(each.tolist()) for each in patterns.listing()}
+    dearest = max(patterns.cost(np.array(each)[:, None])[0] for each in listed)
+    for chosen in product([False, True], repeat=6):
+        closed = patterns.with_followers(np.array(chosen)[:, None])
+        assert tuple(closed[:, 0].tolist()) in listed or patterns.cost(closed)[0] >= dearest

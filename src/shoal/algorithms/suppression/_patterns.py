@@ -81,6 +81,9 @@ class Patterns:
                 if chosen:
                     heappush(heap, (weight + step - float(self.weights[columns[last]]), (*chosen[:-1], last + 1)))
         stacked = np.stack(listed, axis=1)
+        if heap:  # no other pattern is cheaper than what is listed: those that hide more by their links may be dearer
+            listed = [listed[place] for place in np.flatnonzero(self.cost(stacked) <= weight + 1e-9)]
+            stacked = np.stack(listed, axis=1)
         values = np.log([len(np.unique(column)) for column in self.keys])
         # Of equally dear patterns, those that hide most put most records together.
         order = np.lexsort((-(values @ stacked), np.round(self.cost(stacked), 9)))
