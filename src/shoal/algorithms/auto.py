@@ -62,8 +62,9 @@ class Auto(Algorithm):
     `two-phase`, and `k-member` and `oka` too where a model looks at more than the size of a class. The best of these
     is refined, then the second best, unless it loses far too much. On tables so small that all this takes a tenth of
     the budget, further beginnings are refined. The larger the table, the less a refinement rebuilds. Where records may
-    be left out `optimal` is tried too, which follows the hierarchies. Where a model judges all classes together nothing
-    is refined, and `dependency-safe` is tried too. All publish values by the same rule. What is compared is the
+    be left out `optimal` is tried too, which follows the hierarchies, and where `k-combinations` is asked for, which
+    the others keep by k-anonymity of all columns. Where twins of values are asked for (`inference-l`) nothing is
+    refined, and `dependency-safe` is tried too. All publish values by the same rule. What is compared is the
     policy's objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
     that was tried first wins.
 

@@ -85,7 +85,7 @@ class KCombinations(Model):
 
     @property
     def claim(self) -> str:
-        return f"{self.k}-anonymous in any {self.size} columns"
+        return f"{self.k}-anonymous in every set of {counted(self.size, 'columns')}"
 
     @property
     def margins(self) -> Mapping[int, int]:
