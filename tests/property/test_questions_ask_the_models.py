@@ -58,7 +58,7 @@ def grouped(rows: list[tuple[int, ...]], chosen: tuple[int, ...], strict: bool) 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("example", EXAMPLES)
-@settings(max_examples=count(5, 12), deadline=None)
+@settings(max_examples=count(3, 12), deadline=None)
 @given(rows=ROWS, delta=st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]), data=st.data())
 def test_questions_say_what_the_model_says(example: Any, strict: bool, rows: Any, delta: float, data: Any) -> None:
     model = replace(example, column="disease") if hasattr(example, "column") else example

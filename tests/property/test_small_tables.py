@@ -16,7 +16,7 @@ from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 BUDGETS = (0.0, 0.3, 1.0)
-TABLES = count(5, 12)
+TABLES = count(4, 12)
 
 
 def takes_k(name: str) -> bool:

@@ -113,7 +113,7 @@ def verdicts(data: Dataset) -> list[tuple[str, object, bool | None]]:
     return found
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(7, 12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pair=tables(), algorithm=st.sampled_from(ALGORITHMS), engine=st.sampled_from(ENGINES), k=st.integers(1, 3))
 def test_spelling_changes_nothing(
     tmp_path: Path, pair: tuple[Table, Table], algorithm: str, engine: str, k: int

@@ -294,14 +294,22 @@ def begun(left: Path, warehouse: Path, tmp_path: Path) -> tuple[list[str], Path]
     return arguments(warehouse, "duckdb", tmp_path / "out", *MONDRIAN), tmp_path / "state"
 
 
-def refused(ran: Ran, *given: object) -> Ended:
+@pytest.fixture
+def here(request: pytest.FixtureRequest) -> Callable[..., Ended]:
+    """Runs a command in this process."""
+    return request.getfixturevalue("shoal")
+
+
+def refused(here: Callable[..., Ended], *given: object) -> Ended:
     """What a command says that is given something wrong."""
-    told = ran(MAIN, *given)
-    assert told.code and "Traceback" not in told.err
+    told = here(*given)
+    assert told.code
     return told
 
 
-def test_a_state_is_of_one_run(ran: Ran, begun: tuple[list[str], Path], warehouse: Path, tmp_path: Path) -> None:
+def test_a_state_is_of_one_run(
+    here: Callable[..., Ended], begun: tuple[list[str], Path], warehouse: Path, tmp_path: Path
+) -> None:
     given, state = begun
     before = {path.name: path.read_bytes() for path in state.iterdir()}
     others = {
@@ -311,21 +319,21 @@ def test_a_state_is_of_one_run(ran: Ran, begun: tuple[list[str], Path], warehous
         "another table": ("--missing", "?"), "another table, or": ("--protect-jointly",),
     }  # fmt: skip
     for message, changed in others.items():
-        told = refused(ran, *given, "--resume-dir", state, *changed)
+        told = refused(here, *given, "--resume-dir", state, *changed)
         assert told.code == 2 and message in told.err and "name another" in told.err, told.err
     grown = tmp_path / "grown"
     grown.mkdir()
     for path in warehouse.iterdir():
         (grown / path.name).write_bytes(path.read_bytes())
     shoal.samples.census(10, seed=5).with_row_index("number", 9000).write_parquet(grown / "2.parquet")
-    told = refused(ran, *given[:1], grown, *given[2:], "--resume-dir", state)
+    told = refused(here, *given[:1], grown, *given[2:], "--resume-dir", state)
     assert told.code == 2 and "another table" in told.err
     assert {path.name: path.read_bytes() for path in state.iterdir()} == before
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("harm", ["cut short", "changed", "lost", "header"])
-def test_a_damaged_state_is_refused(ran: Ran, begun: tuple[list[str], Path], harm: str) -> None:
+def test_a_damaged_state_is_refused(here: Callable[..., Ended], begun: tuple[list[str], Path], harm: str) -> None:
     given, state = begun
     part = state / HEADER if harm == "header" else next(state.glob("decided*"))
     content = part.read_bytes()
@@ -334,14 +342,14 @@ def test_a_damaged_state_is_refused(ran: Ran, begun: tuple[list[str], Path], har
     else:
         flipped = content[:200] + bytes([content[200] ^ 1]) + content[201:]
         part.write_bytes(flipped if harm == "changed" else content[:-10])
-    told = refused(ran, *given, "--resume-dir", state)
+    told = refused(here, *given, "--resume-dir", state)
     assert told.code == 2 and "damaged" in told.err and "begin anew" in told.err
     assert not Path(given[3]).exists()
 
 
 @pytest.mark.parametrize("bound", [{}, {"policy": "0" * 64}])
 def test_a_state_that_was_not_begun_on_a_table_chooses_no_seed(
-    ran: Ran, begun: tuple[list[str], Path], bound: dict[str, str]
+    here: Callable[..., Ended], begun: tuple[list[str], Path], bound: dict[str, str]
 ) -> None:
     """Whoever sends a folder does not know the table, and must not know the seed of its release."""
     given, state = begun
@@ -349,12 +357,12 @@ def test_a_state_that_was_not_begun_on_a_table_chooses_no_seed(
     for path in state.iterdir():
         path.unlink()
     (state / HEADER).write_text(json.dumps({**header, "seed": 7, "given": 7, "bound": bound, "parts": {}}))
-    told = refused(ran, *given, "--resume-dir", state)
+    told = refused(here, *given, "--resume-dir", state)
     assert told.code == 2 and "damaged" in told.err and "begin anew" in told.err
     assert not Path(given[3]).exists()
 
 
-def test_a_forged_plan_is_never_published(ran: Ran, begun: tuple[list[str], Path]) -> None:
+def test_a_forged_plan_is_never_published(here: Callable[..., Ended], begun: tuple[list[str], Path]) -> None:
     """Whoever can write there can also set the hash: what a run goes on with is verified all the same."""
     given, state = begun
     part = next(state.glob("decided*"))
@@ -366,20 +374,20 @@ def test_a_forged_plan_is_never_published(ran: Ran, begun: tuple[list[str], Path
     header = json.loads((state / HEADER).read_text())
     header["parts"][part.name] = sha256(part)
     (state / HEADER).write_text(json.dumps(header))
-    told = refused(ran, *given, "--resume-dir", state)
+    told = refused(here, *given, "--resume-dir", state)
     assert told.code == 3 and "does not cover" in told.err, told.err
     assert not Path(given[3]).exists()
 
 
-def test_a_folder_with_other_files_is_left_alone(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_left_alone(here: Callable[..., Ended], warehouse: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()
     (state / "thesis.txt").write_text("years of work")
     given = arguments(warehouse, "embedded", tmp_path / "out")
-    told = refused(ran, *given, "--resume-dir", state)
+    told = refused(here, *given, "--resume-dir", state)
     assert told.code == 2 and "other files" in told.err
     assert (state / "thesis.txt").read_text() == "years of work"
-    told = refused(ran, *given, "--resume-dir", tmp_path / "nowhere" / "state")
+    told = refused(here, *given, "--resume-dir", tmp_path / "nowhere" / "state")
     assert told.code == 2 and "does not exist" in told.err
 
 

@@ -44,7 +44,7 @@ def figures(found: shoal.Comparison) -> list[dict[str, Any]]:
 
 def test_says_what_separate_runs_say_in_the_order_given(data: shoal.Dataset) -> None:
     wanted: list[Any] = ["distinct-l-diversity:l=2", ["distinct-l-diversity:l=3", "t-closeness:t=0.6"]]
-    algorithms = ["oka", "auto:budget=0.5", "mondrian"]
+    algorithms = ["oka", "auto:budget=0.05", "mondrian"]
     found = shoal.compare(
         data, *wanted, k=[5, 2], algorithms=algorithms, metrics=["dm", "gcp"], suppression=0.05, seed=4
     )

@@ -22,6 +22,7 @@ from shoal import job
 from shoal.cli import main
 from shoal.core.run import Run
 from shoal.engines.duckdb.databases import Connection, spot
+from shoal.engines.duckdb.session import BATCH
 from shoal.errors import CancelledError, InputError, OutputError, ShoalError
 
 pytest.importorskip("duckdb")
@@ -223,7 +224,7 @@ def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_
 @pytest.mark.parametrize("when", ["reading", "writing"])
 def test_a_connection_that_is_lost_among_the_rows_is_told(server, when, tmp_path, monkeypatch):
     before, after = f"{server}::long {tmp_path.name}", f"{server}::nothing {tmp_path.name}"
-    stored(before, people(300_000))
+    stored(before, people(BATCH + 9))
     batches, store = Connection.batches, Connection.store
 
     def lost(rows):
@@ -315,7 +316,8 @@ def test_an_engine_for_tables_need_not_be_named(tmp_path, monkeypatch, capsys):
     gc.collect()
     for command in (
         ("verify", "base.duckdb::release"), ("query", "base.duckdb::release"),
-        ("evaluate", "people.csv", "base.duckdb::release"), ("diagnose", "base.duckdb::people", "--quasi", "age"),
+        ("evaluate", "people.csv", "base.duckdb::release", "--metrics", "gcp"),
+        ("diagnose", "base.duckdb::people", "--quasi", "age"),
         ("attack", "people.csv", "base.duckdb::release", "--attack", "prosecutor"),
     ):  # fmt: skip
         assert ran(*command) == 0, command

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -285,7 +284,7 @@ class TestTogether:
         assert not (tmp_path / "release.csv").exists() and not Ledger(tmp_path / "adult.ledger").entries()
 
     @pytest.mark.parametrize("when", ["before", "after"])
-    def test_a_process_that_was_killed_in_between(self, tmp_path: Path, when: str) -> None:
+    def test_a_process_that_was_killed_in_between(self, tmp_path: Path, when: str, commands: Any) -> None:
         self.job(tmp_path)
         (tmp_path / "job.toml").write_text(shoal.job.toml(self.job(tmp_path), tmp_path))
         script = (
@@ -295,8 +294,7 @@ class TestTogether:
             f"    {'carry_out(self)' if when == 'after' else 'pass'}\n    os._exit(9)\n"
             "exchange.Exchange.carry_out = killed\napi.run(Path(sys.argv[1]))\n"
         )
-        done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "job.toml")], check=False)
-        assert done.returncode == 9
+        assert commands.run(tmp_path / "job.toml", script=script).code == 9
         ledger = Ledger(tmp_path / "adult.ledger")
         rows = ledger.store.entries()
         assert [row.state for row in rows] == [store.PENDING]
