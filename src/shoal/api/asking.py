@@ -176,12 +176,12 @@ def suda(
     largest: int | None = None,
     convention: Convention = "original",
     fraction: float | None = None,
+    ignore_missing: bool = False,
     run: Run | None = None,
 ) -> Suda:
     """SUDA2: the smallest sets of values that single a record out, scored, with DIS-SUDA and contributions.
 
-    A minimal sample unique is a set of values that only one person has, and no part of which only one person has. A
-    missing value is a value.
+    A minimal sample unique is a set of values that only one person has, and no part of which only one person has.
 
     Args:
         data: the table.
@@ -192,6 +192,7 @@ def suda(
             `original_scores=FALSE`): (2^(m−s) − 1) · s! · (m − s)! / m!.
         fraction: the share of the population that is in the table, for the DIS score; by default the number of records
             by the sum of their weights, and 0.01 without weights.
+        ignore_missing: no unique has a missing value, as in sdcMicro; otherwise it is a value like any other.
         run: receives progress, and can stop the search.
 
     Example:
@@ -211,7 +212,7 @@ def suda(
     unique = registry.make("models", "k-anonymity", {"k": 2})
     return special_uniques(
         data, data.group(tuple(names)), unique, largest=largest, convention=convention, fraction=fraction,
-        run=run or Run(),
+        ignore_missing=ignore_missing, run=run or Run(),
     )  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def scored(size: int, columns: int, largest: int, convention: Convention) -> flo
 
 def suda(
     data: Dataset, classes: Classes, model: Model, *, largest: int | None, convention: Convention,
-    fraction: float | None, run: Run,
+    fraction: float | None, ignore_missing: bool, run: Run,
 ) -> Suda:  # fmt: skip
     """The minimal sample uniques of classes over some columns of a table; the model tells what unique is."""
     columns = classes.attributes
@@ -224,7 +224,11 @@ def suda(
     owners, people = np.arange(len(rows), dtype=np.int32), np.arange(len(rows), dtype=np.int32)
     if classes.people is not None:
         owners, people = classes.people.owners.astype(np.int32), classes.people.values
-    search = _Search(rows, classes.headcounts[owners] == 1, most, run)
+    gaps = np.zeros(len(rows), np.uint64)
+    for place, name in enumerate(columns if ignore_missing else ()):
+        if data.schema.hierarchy_of(name).missing:  # it is the first leaf
+            gaps |= (classes.keys[place][owners] == 0).astype(np.uint64) << np.uint64(place)
+    search = _Search(rows, classes.headcounts[owners] == 1, gaps, most, run)
     search.run()
     if fraction is None:
         fraction = FRACTION if classes.weights is None else min(classes.records / float(classes.weights.sum()), 1.0)
@@ -257,6 +261,8 @@ class _Search:
 
     rows: WeightedRows
     unique: NDArray[np.bool_]
+    gaps: NDArray[np.uint64]
+    """The columns that cannot be in an MSU of each row."""
     most: int
     watch: Run
 
@@ -279,7 +285,8 @@ class _Search:
             partition = self.partitions.refined(coarser, position)
         else:
             partition = self.partitions.refined(Partition(coarser.order, coarser.starts, _NONE), position)
-        self.store.add(self._alone(partition), mask_of(grown))
+        alone, mask = self._alone(partition), mask_of(grown)
+        self.store.add(alone[self.gaps[alone] & np.uint64(mask) == 0], mask)
         if len(grown) < self.most and (len(partition.order) or self.rows.heads):
             for later in range(len(self.order) - 1, place, -1):
                 self._visit(partition, grown, later)

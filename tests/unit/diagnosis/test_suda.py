@@ -35,7 +35,9 @@ def guide(*, weight: str | None = None) -> shoal.Dataset:
     return shoal.read(table if weight else table.drop("weight"), quasi=KEYS, weight=weight)
 
 
-def uniques(table: pl.DataFrame, names: list[str], person: str | None, most: int) -> list[set[frozenset[str]]]:
+def uniques(
+    table: pl.DataFrame, names: list[str], person: str | None, most: int, *, ignore_missing: bool = False
+) -> list[set[frozenset[str]]]:
     """The minimal sample uniques of each record, by trying every set."""
     records = table.to_dicts()
 
@@ -48,6 +50,8 @@ def uniques(table: pl.DataFrame, names: list[str], person: str | None, most: int
         minimal: set[frozenset[str]] = set()
         for size in range(1, most + 1):
             for chosen in combinations(names, size):
+                if ignore_missing and any(record[name] is None for name in chosen):
+                    continue
                 if not any(part <= set(chosen) for part in minimal) and alone(record, chosen):
                     minimal.add(frozenset(chosen))
         found.append(minimal)
@@ -82,7 +86,7 @@ def test_three_records() -> None:
 
 
 @pytest.mark.parametrize("person", [None, "who"])
-@pytest.mark.parametrize(("seed", "most"), [(0, 3), (1, 2), (2, 4), (3, 1)])
+@pytest.mark.parametrize(("seed", "most"), [(0, 3), (1, 2), (2, 4), (3, 3), (5, 1)])
 def test_every_set_by_brute_force(seed: int, most: int, person: str | None) -> None:
     generator = np.random.default_rng(seed)
     names = ["a", "b", "c", "d"]
@@ -91,8 +95,9 @@ def test_every_set_by_brute_force(seed: int, most: int, person: str | None) -> N
     )
     table = table.with_columns(a=pl.when(pl.col("b") == 0).then(None).otherwise(pl.col("a")))
     table = table.with_columns(who=pl.Series(generator.integers(0, 30, 40)))
-    expected = uniques(table, names, person, most)
-    suda = shoal.suda(shoal.read(table, quasi=names, person=person), largest=most)
+    expected = uniques(table, names, person, most, ignore_missing=seed % 2 == 1)
+    data = shoal.read(table, quasi=names, person=person)
+    suda = shoal.suda(data, largest=most, ignore_missing=seed % 2 == 1)
     record = suda.by_record()
     worth = {1: 6, 2: 2, 3: 1, 4: 1}
     worth = {size: value // (factorial(4 - most - 1) if most < 3 else 1) for size, value in worth.items()}
