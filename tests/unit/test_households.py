@@ -13,6 +13,7 @@ import pytest
 import shoal
 from shoal import api, job
 from shoal.adversary.households import household_risks
+from shoal.adversary.individual_risk import individual_risk
 from shoal.cli import main
 from shoal.core.schema import Role
 from shoal.errors import InputError, ParameterError, SchemaError
@@ -197,3 +198,60 @@ def test_a_job_file_has_households(table, tmp_path: Path):
     twice = {**text, "columns": {**text["columns"], "sex": {"role": "household"}}}
     with pytest.raises(ParameterError, match="2 columns have the role household"):
         api.read_job(job.parse(twice, tmp_path))
+
+
+def test_with_weights_household_risk_is_made_of_individual_risks(table):
+    weights = polars.Series([5.0 + int(name[1:]) % 9 for name in table["who"]])
+    data = read(table.with_columns(weight=weights), weight="weight")
+    findings = {finding.name: finding.value for finding in shoal.diagnose(data)}
+    # Oracle: the exact individual risk of each class, the greatest of each person, 1 - product by household.
+    people = table.with_columns(weight=weights).select(*QUASI, "who", "home", "weight").unique()
+    classes = people.group_by(QUASI).agg(f=polars.len(), population=polars.col("weight").sum())
+    risk = individual_risk(classes["f"].to_numpy(), classes["population"].to_numpy())
+    joined = people.join(classes.with_columns(risk=risk), on=QUASI)
+    persons = joined.group_by("who").agg(polars.col("home").first(), polars.col("risk").max())
+    homes = persons.group_by("home").agg(spared=(1 - polars.col("risk")).product(), members=polars.len())
+    assert findings["household-reidentifications"] == pytest.approx(((1 - homes["spared"]) * homes["members"]).sum())
+    assert findings["household-reidentifications"] > findings["expected-reidentifications"]
+    release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="optimal")
+    after = shoal.evaluate(data, release, "gcp")
+    assert 0 < after["household-reidentifications"].value < findings["household-reidentifications"]
+    assert [finding.name for finding in after].count("expected-reidentifications") == 1
+
+
+def with_rooms() -> shoal.Dataset:
+    table = people(200).with_columns(rooms=polars.col("home").str.slice(1).cast(int) % 12).head(200)
+    return shoal.read(
+        table, quasi=["age", "rooms"], household="home", household_variables=["rooms"], identifiers=["who"],
+        drop=["sex", "region", "disease"], kinds={"rooms": "numeric"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "coarser"),
+    [("mondrian", True), ("k-member", True), ("mdav:numeric=mean", True), ("optimal", False)],
+)
+def test_household_variables_are_published_alike_for_all_members(algorithm, coarser):
+    data = with_rooms()
+    release = shoal.anonymize(data, "k-anonymity:k=3", algorithm=algorithm, seed=3)
+    agreed = release.verify(release.policy)
+    assert agreed["household-variables"].value == 0 and agreed.holds
+    assert any("household variable 'rooms'" in note for note in release.notes) == coarser
+    # Oracle: the cells of the plan, record by record.
+    plan, shown = release.recoding.plan, {}
+    order = data.table.listing(("age", "rooms"), ("home",), release.seed)[0].tolist()
+    owners = plan.owners if plan.by_record else np.repeat(plan.owners, data.summary.sizes)
+    for home, owner in zip(order, owners.tolist(), strict=True):
+        if owner >= 0:
+            shown.setdefault(home, set()).add(str(plan.codebooks[1].labels[plan.cells[1, owner]]))
+    assert {len(values) for values in shown.values()} == {1}
+    assert len({value for values in shown.values() for value in values}) > 1 or algorithm != "optimal"
+
+
+def test_members_that_would_show_different_things_are_refused():
+    with pytest.raises(ParameterError, match=r"'rooms' would be hidden of some members of \d+ households"):
+        shoal.anonymize(with_rooms(), "k-anonymity:k=3", algorithm="cell-suppression:importance=age=9")
+    with pytest.raises(ParameterError, match=r"'rooms' would differ inside \d+ households"):
+        shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=rooms", seed=1)
+    kept = shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=age", seed=1)
+    assert kept.frame.columns == ["age", "rooms"]

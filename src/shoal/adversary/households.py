@@ -37,33 +37,35 @@ def household_risks(risks: Floats, homes: Codes) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Residents:
-    """People and their households: of each person the household (`homes`, numbered without gaps), the size of the
-    smallest class that the person is in, in people (`crowds`), and the classes that the person is in (`profiles`, of
-    which equal ones have one number)."""
+    """People and their households: of each person the household (`homes`, numbered without gaps), the risk in the class
+    where it is greatest (`risks`), and the classes that the person is in (`profiles`, of which equal ones have one
+    number)."""
 
     homes: Codes
-    crowds: Counts
+    risks: Floats
     profiles: Codes
 
     @classmethod
-    def of(cls, classes: Classes, homes: Codes | None) -> Residents:
+    def of(cls, classes: Classes, homes: Codes | None, risks: Floats | None = None) -> Residents:
         """The people of classes that know households; `homes` has the household of each person by code, where people
-        may have several records."""
-        households, heads = classes.households, classes.headcounts
+        may have several records. The `risks` are those of a person in each class; by default 1 over its people."""
+        households = classes.households
         assert households is not None
+        if risks is None:
+            risks = 1 / np.maximum(classes.headcounts, 1)
         if classes.people is None or homes is None:
             owners = np.repeat(households.owners, households.counts)
             living = np.repeat(households.values, households.counts)
-            return cls(_numbered(living), heads[owners], owners.astype(np.int32))
+            return cls(_numbered(living), risks[owners], owners.astype(np.int32))
         people = classes.people
         order = np.argsort(people.values, kind="stable")  # by person, then by class
         codes, places = people.values[order], people.owners[order].astype(np.int32)
         starts = np.flatnonzero(np.diff(codes, prepend=-1)).astype(np.int64)
-        crowds = np.minimum.reduceat(heads[places], starts) if len(starts) else heads[:0]
-        return cls(_numbered(homes[codes[starts]]), crowds, same_lists(places, np.append(starts, len(codes))))
+        greatest = np.maximum.reduceat(risks[places], starts) if len(starts) else risks[:0]
+        return cls(_numbered(homes[codes[starts]]), greatest, same_lists(places, np.append(starts, len(codes))))
 
     @classmethod
-    def released(cls, dataset: Dataset, release: Release) -> Residents:
+    def released(cls, dataset: Dataset, release: Release, risks: Floats | None = None) -> Residents:
         """The people of a release, by its published classes. Raises `NotDefined` where nobody says who lives with
         whom."""
         person, household, names = release.schema.person, release.schema.household, release.published.names
@@ -73,18 +75,13 @@ class Residents:
         if classes.households is None:
             raise NotDefined("this form does not say in which class the members of a household are")
         if person not in names:
-            return cls.of(classes, dataset.homes)
+            return cls.of(classes, dataset.homes, risks)
         if household not in names:
             raise NotDefined("the release shows whose its records are, and not which household they belong to")
-        return cls.of(classes, homes_of(release.published.group((household,), (), person=person)))
+        return cls.of(classes, homes_of(release.published.group((household,), (), person=person)), risks)
 
     def __len__(self) -> int:
         return len(self.homes)
-
-    @cached_property
-    def risks(self) -> Floats:
-        """The chance to find each person who is known to be there: 1 over the smallest class."""
-        return 1 / np.maximum(self.crowds, 1)
 
     @cached_property
     def household_risks(self) -> Floats:

@@ -43,9 +43,9 @@ def frequencies_of(classes: Classes, unknown: NDArray[np.bool_] | None = None, a
     """The frequencies of weighted classes; without `unknown` values, counted strictly."""
     heads, population, weights = classes.headcounts, classes.population, classes.weights
     assert population is not None and weights is not None
-    everybody = (
-        float(weights.sum()) if classes.people is None else float(weights[np.unique(classes.people.values)].sum())
-    )
+    if classes.people is not None:
+        weights = weights[np.bincount(classes.people.values, minlength=len(weights)) > 0]
+    everybody = float(weights.sum())
     sample = heads.astype(np.float64)
     if unknown is not None and unknown.any():
         sample, population = wildcard_sums(classes.keys, unknown, [sample, population], alpha)

@@ -28,6 +28,7 @@ from shoal.errors import ParameterError, VerificationError
 from shoal.job import plugins
 from shoal.job.job import DEFAULT_ALGORITHM
 from shoal.notices import tell
+from shoal.publishing.household_cells import consistency_notes, with_consistent_households
 from shoal.publishing.impossible_policy import explaining
 from shoal.publishing.packing import BLOCK, once, read, spelled
 from shoal.publishing.publish import published
@@ -148,6 +149,7 @@ def anonymize(
     run.report(LOOKED, "searching")
     with explaining(data, policy):
         recoding = _search(data, method, method.simplified(policy), pseudonyms, run.part(between=(LOOKED, SEARCHED)))
+    recoding = with_consistent_households(data, recoding, policy.seed)
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")
@@ -170,7 +172,7 @@ def anonymize(
         release,
         method=method,
         provenance=stated,
-        notes=tuple(filter(None, (cut, plain.sentence, *_deviations(recoding)))),
+        notes=tuple(filter(None, (cut, plain.sentence, *_deviations(recoding), *consistency_notes(recoding)))),
     )
     run.report(PUBLISHED, "verifying")
     with data.engine.watch(verifying, "verifying"):

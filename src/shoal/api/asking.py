@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from shoal import registry
-from shoal.adversary.households import Residents
 from shoal.api.reading import as_list, check_dataset, profile
 from shoal.core.classes import Classes
 from shoal.core.contracts.engine import Engine
@@ -59,10 +58,7 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
 
 def _exposure(data: Dataset, classes: Classes, k: int | None) -> Findings:
     """How exposed people are by some classes, and their households where these are known."""
-    findings = exposure(classes, k)
-    if classes.households is None:
-        return findings
-    return Findings((*findings, *household_exposure(classes, Residents.of(classes, data.homes))))
+    return Findings((*exposure(classes, k), *household_exposure(data, classes)))
 
 
 def ask(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal import registry
-from shoal.adversary.households import Residents
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
 from shoal.api.reading import check_dataset
@@ -19,7 +18,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
-from shoal.diagnosis.household_exposure import household_exposure
+from shoal.diagnosis.household_exposure import released_household_exposure
 from shoal.diagnosis.survey_risk import survey_risk
 from shoal.errors import NotDefined, ParameterError, PluginError
 from shoal.job import plugins
@@ -182,8 +181,7 @@ def _risk(data: Dataset, release: Release) -> Findings:
         if classes.weights is None and release.schema.weight is not None:
             with suppress(NotDefined):  # without the plan, nobody knows what a class weighs
                 findings = Findings((*findings, *survey_risk(release.weighted())))
-        if classes.households is not None:
-            findings = Findings((*findings, *household_exposure(classes, Residents.released(data, release))))
+        findings = Findings((*findings, *released_household_exposure(data, release, classes)))
         if classes.people is None or release.schema.person not in release.published.names:
             return findings
         return Findings((*findings, linked(classes.people)))

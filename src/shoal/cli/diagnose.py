@@ -51,7 +51,7 @@ def run(
     from shoal.errors import ParameterError
     from shoal.job.file import toml
     from shoal.job.suggestion import suggested
-    from shoal.publishing.headlines import exposed, risk, survey_risk
+    from shoal.publishing.headlines import exposed, household_risk, risk, survey_risk
     from shoal.storage.files import replacing_all
     from shoal.storage.private import write_private
 
@@ -94,7 +94,7 @@ def run(
     else:
         if not has_question:
             output.say(summary, style="bold")
-            output.say(" ".join(filter(None, (risk(findings), survey_risk(findings)))))
+            output.say(" ".join(filter(None, (risk(findings), survey_risk(findings), household_risk(findings)))))
         if everything:
             output.show_findings(findings, title="Exposure")
         if answer is not None:

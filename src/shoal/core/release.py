@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -20,6 +20,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import IN_RECORDS, Finding, Findings
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts, group
+from shoal.core.households import differing_households
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.members import Members, check_same
 from shoal.core.plain_risk import PlainRisk
@@ -222,7 +223,25 @@ class Release(PublishedTables):
             how="records of the table less records of the release", unit="records",
         )  # fmt: skip
         measured = (self._measured(model, as_far_as_known) for model in policy.models)
-        return Findings((*measured, *self.view.agreement(), left_out))
+        return Findings((*measured, *self.view.agreement(), *self._household_agreement(), left_out))
+
+    def _household_agreement(self) -> Iterator[Finding]:
+        """Whether each household variable is published alike for all members of a household, where it is known who
+        they are."""
+        names = self.schema.household_variables if self.origin is None else self.origin.household_variables
+        try:
+            classes = self.in_people(self.view.people()) if names else None
+        except NotDefined:
+            return
+        if classes is None or classes.households is None or classes.attributes != self.schema.quasi:
+            return
+        shown = dict(zip(classes.attributes, classes.keys, strict=True))
+        differing = {name: len(differing_households(classes, shown[name])) for name in names if name in shown}
+        yield Finding(
+            name="household-variables", value=sum(differing.values()), bound=0, holds=not any(differing.values()),
+            how="households whose members show different values of a column that is the household's",
+            unit="households", detail=differing,
+        )  # fmt: skip
 
     def _measured(self, model: Model, as_far_as_known: bool) -> Finding:
         model.check_attributes(self.schema.quasi)

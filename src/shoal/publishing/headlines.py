@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import IN_RECORDS, Finding, Findings, claimed
-from shoal.core.formatting import counted, enumerated, percent, printable
+from shoal.core.formatting import amount, counted, enumerated, percent, printable
 from shoal.core.plain_risk import PlainRisk
 from shoal.core.risk_line import risk_words
 from shoal.publishing.columns import ReleasedColumn
@@ -64,6 +64,25 @@ def survey_risk(findings: Findings) -> str | None:
         f"to somebody of the population is expected to be right {float(expected.value or 0):,.1f} times "
         f"({percent(_share(findings, 'global-risk'))} of the records), and about the most exposed with a chance of "
         f"{percent(_share(findings, 'highest-individual-risk'))}."
+    )
+
+
+def household_risk(findings: Findings) -> str:
+    """What households add to the risk; empty where nobody says who lives with whom.
+
+    Example:
+        >>> figures = {"households": 900, "unique-households": 310, "expected-reidentifications": 24.0}
+        >>> figures["household-reidentifications"] = 127.12
+        >>> household_risk(Findings(tuple(Finding(name=name, value=value) for name, value in figures.items())))
+        'With households, 127.1 people are expected to be found instead of 24; 310 of 900 households are unique.'
+    """
+    households, unique = _number(findings, "households"), _number(findings, "unique-households")
+    if not households:
+        return ""
+    together, alone = (amount(findings[f"{each}-reidentifications"].value) for each in ("household", "expected"))
+    return (
+        f"With households, {together} people are expected to be found instead of {alone}; {unique:,} of "
+        f"{counted(households, 'households')} {'is' if unique == 1 else 'are'} unique."
     )
 
 

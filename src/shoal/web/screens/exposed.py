@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal import api
-from shoal.core.finding import Finding
+from shoal.core.finding import Finding, Findings
 from shoal.core.schema import Kind, Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
@@ -21,8 +21,10 @@ from shoal.web.work import TaskState
 
 ROWS = "rows"
 """Somebody says that every row is a person of its own; until then it is only taken for granted."""
-ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.DROP)
+ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.HOUSEHOLD, Role.WEIGHT, Role.DROP)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
+_INSTEAD = {Role.WEIGHT: Role.DROP, Role.HOUSEHOLD: Role.IDENTIFIER}
+"""Roles that only one column can have, and what another one is from then on."""
 
 
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
@@ -98,7 +100,19 @@ def _exposure(session: PageSession) -> dict[str, Any]:
         "quasi": list(data.schema.quasi), "records": records, "people": count, "alone": alone,
         "share": alone / max(count, 1), "k": findings["k"].value, "classes": findings["classes"].value,
         "average_risk": findings["average-risk"].value, "highest_risk": findings["highest-risk"].value,
-        "counts_people": data.schema.person is not None,
+        "counts_people": data.schema.person is not None, "households": _households(findings),
+    }  # fmt: skip
+
+
+def _households(findings: Findings) -> dict[str, Any] | None:
+    """What households add to the risk, where a column says who lives with whom."""
+    if findings.get("households") is None:
+        return None
+    values = {name: findings[f"{name}-reidentifications"].value for name in ("expected", "household")}
+    return {
+        "count": findings["households"].value, "unique": findings["unique-households"].value,
+        "average_risk": findings["average-household-risk"].value,
+        "alone": round(float(values["expected"] or 0)), "together": round(float(values["household"] or 0)),
     }  # fmt: skip
 
 
@@ -115,9 +129,10 @@ def change_role(session: PageSession, form: Fields) -> None:
     if role is not Role.PLAIN and name in look.unreadable:
         raise InputError(look.unreadable[name])
     columns = dict(session.job.columns)
-    if role is Role.WEIGHT:  # there is one, and it is read as numbers even where these look like codes
+    if role in _INSTEAD:  # there is one; a weight is read as numbers even where these look like codes
         for other in session.job.named(role):
-            columns[other] = replace(columns[other], role=Role.DROP, kind=None)
+            kind = None if role is Role.WEIGHT else columns[other].kind
+            columns[other] = replace(columns[other], role=_INSTEAD[role], kind=kind)
     column = columns.get(name, ColumnJob())
     kind = Kind.NUMERIC if role is Role.WEIGHT else None if column.role is Role.WEIGHT else column.kind
     columns[name] = replace(column, role=role, kind=kind)
