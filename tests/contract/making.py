@@ -18,9 +18,10 @@ from counts import LONG
 import shoal
 from shoal import registry
 from shoal.core.contracts.attack import Known
-from shoal.errors import InfeasibleError, ParameterError
+from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 QUASI = ["age", "sex", "race", "marital-status"]
+SMALL = 80
 POLICIES: dict[str, tuple[Any, ...]] = {
     "k-anonymity": (shoal.KAnonymity(k=4),),
     "k-anonymity and diversity": (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2)),
@@ -51,18 +52,11 @@ def people(count: int = 400) -> pl.DataFrame:
     return sample.with_columns(pl.when(pl.col("row") % 40 == 7).then(None).otherwise(pl.col("age")).alias("age"))
 
 
-def opened(table: pl.DataFrame) -> shoal.Dataset:
-    """The table with roles, with survey weights and with households of up to three people."""
+def opened(table: pl.DataFrame, **more: Any) -> shoal.Dataset:
+    """The table with roles, and with survey weights."""
     hierarchies, weights = shoal.samples.hierarchies("adult"), (5 + pl.col("row") % 7 * 2.5).alias("weight")
-    homes = (pl.col("row") // 3).alias("home")
-    return shoal.read(
-        table.with_columns(weights, homes),
-        quasi=QUASI,
-        sensitive=["occupation"],
-        household="home",
-        weight="weight",
-        hierarchies=hierarchies,
-    )
+    table = table.with_columns(weights)
+    return shoal.read(table, quasi=QUASI, sensitive=["occupation"], weight="weight", hierarchies=hierarchies, **more)
 
 
 ORDERS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
@@ -79,8 +73,10 @@ def table(rows: int = 400, order: str = "as given") -> pl.DataFrame:
 
 @cache
 def dataset(rows: int = 400, order: str = "as given") -> shoal.Dataset:
-    """A table that was read once for all algorithms."""
-    return opened(table(rows, order))
+    """A table that was read once for all algorithms; the small one has households of up to three people."""
+    if rows != SMALL:
+        return opened(table(rows, order))
+    return opened(table(rows, order).with_columns((pl.col("row") // 3).alias("home")), household="home")
 
 
 _RELEASES: dict[tuple[Any, ...], shoal.Release | None] = {}
@@ -90,7 +86,7 @@ def released(
     name: str, example: Any, policy: str, *, rows: int = 400, order: str = "as given", suppression: float = 0.2,
     seed: int = 7,
 ) -> shoal.Release | None:  # fmt: skip
-    """The release of an algorithm for a policy; None where it does not take the policy, or finds no solution."""
+    """The release of an algorithm for a policy; None where it does not take the table or the policy, or finds no solution."""
     key = (name, repr(example), policy, rows, order, suppression, seed)
     if key not in _RELEASES:
         method = registry.make("algorithms", name, dict(example))
@@ -103,7 +99,7 @@ def released(
                 seed=seed,
                 repeatable=True,
             )
-        except ParameterError:
+        except (ParameterError, SchemaError):
             _RELEASES[key] = None
         except InfeasibleError as error:
             assert error.attempt
@@ -141,7 +137,7 @@ def written(release: shoal.Release, ending: str = "csv") -> Path:
 
 
 def small() -> shoal.Dataset:
-    return dataset(80)
+    return dataset(SMALL)
 
 
 @cache
@@ -160,7 +156,7 @@ def by_form() -> dict[str, shoal.Release]:
     for number in range(max(len(examples) for _, examples in algorithms)):
         for name, examples in algorithms:
             if number < len(examples):
-                release = next((made for _, made in releases(name, examples[number], rows=80)), None)
+                release = next((made for _, made in releases(name, examples[number], rows=SMALL)), None)
                 if release is not None:
                     form = registry.name_of(release.form)
                     if form not in found or release.suppressed > found[form].suppressed:

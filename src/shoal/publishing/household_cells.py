@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.codebook import Codebook
@@ -96,6 +94,9 @@ def _covered(plan: Plan, at: int, classes: Classes, tree: Hierarchy, hull: str |
 
 def _linked(households: Histogram, count: int) -> Codes:
     """A number for each of so many classes, the same for those that a chain of households connects."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     pairs: Any = coo_matrix(
         (np.ones(len(households.values), np.bool_), (households.owners, count + households.values)),
         shape=2 * (count + len(households.population),),
