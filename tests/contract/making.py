@@ -86,7 +86,8 @@ def released(
     name: str, example: Any, policy: str, *, rows: int = 400, order: str = "as given", suppression: float = 0.2,
     seed: int = 7,
 ) -> shoal.Release | None:  # fmt: skip
-    """The release of an algorithm for a policy; None where it does not take the table or the policy, or finds no solution."""
+    """The release of an algorithm for a policy; None where it does not take the table or the policy, or where there is
+    no solution."""
     key = (name, repr(example), policy, rows, order, suppression, seed)
     if key not in _RELEASES:
         method = registry.make("algorithms", name, dict(example))

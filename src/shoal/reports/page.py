@@ -39,7 +39,6 @@ ROLES = {
     "sensitive": "sensitive: nobody should learn it",
     "plain": "none",
     "entity": "person: whose the record is",
-    "household": "household: where the person lives",
     "household": "household: who lives together",
     "weight": "weight",
 }
