@@ -263,6 +263,11 @@ def _deviations(recoding: Recoding) -> Iterator[str]:
             f"{facts['unswapped']:,} records at risk have no similar record in another area and stay where they are. "
             "Match on fewer columns, or treat these records otherwise."
         )
+    if facts.get("split"):
+        yield (
+            f"Some households or people ({facts['split']:,}) have records in several areas, so the records of each area "
+            "were swapped on their own."
+        )
     stopped = facts.get("refinement", {}).get("stopped")
     if stopped == "work":
         yield (

@@ -12,7 +12,6 @@ from typing_extensions import Doc
 
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
-from shoal.core.formatting import counted
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
@@ -39,7 +38,8 @@ class TargetedSwapping(Algorithm):
 
     Every count by area and by the match columns is exactly as it was, and so is every table without geography. So put
     strata, and what must stay true of an area, among the match columns. A household, where a column names it, goes
-    together, else the records of a person do; it is swapped with one of as many records that agree one by one.
+    together, else the records of a person do; it is swapped with one of as many records that agree one by one. Where
+    its records lie in several areas, which the run tells, those of each area go together.
 
     Does not protect against: linkage by columns that say nothing of the area. Records at risk that no similar one can
     be found for stay where they are; the run says how many. It claims no privacy model, and the area of a record need
@@ -77,8 +77,8 @@ class TargetedSwapping(Algorithm):
         areas = _nested(codes)
         risk = groups_by(dataset, self._risk_columns(dataset), seed)
         levels = at_risk(areas, risk, people, self.k)
-        units = _units(units_of(dataset, seed))
-        self._check_together(codes, units, "people" if dataset.schema.household is None else "households")
+        together = units_of(dataset, seed)
+        units = _units(numbered(together, areas[-1]))
         first = units.first
         exposed = np.full(len(first), len(self.geography))
         np.minimum.at(exposed, units.of, levels)
@@ -105,6 +105,7 @@ class TargetedSwapping(Algorithm):
             "at_risk": [int((levels == level).sum()) for level in range(len(self.geography))],
             "swapped": int((partners.of != np.arange(len(first)))[units.of].sum()),
             "unswapped": lonely,
+            "split": int((np.bincount(np.unique(together[units.first], return_inverse=True)[1]) > 1).sum()),
         }
         return Recoding(form="perturbed", facts=facts, changed=changed)
 
@@ -123,15 +124,6 @@ class TargetedSwapping(Algorithm):
 
     def _risk_columns(self, dataset: Dataset) -> tuple[str, ...]:
         return self.risk or tuple(name for name in dataset.schema.quasi if name not in self.geography)
-
-    def _check_together(self, codes: Places, units: _Units, plural: str) -> None:
-        apart = (codes != codes[:, units.first[units.of]]).any(axis=0)
-        count = len(np.unique(units.of[apart]))
-        if count:
-            raise SchemaError(
-                f"the records of {counted(count, plural)} lie in several areas, so they cannot be swapped as a whole; "
-                f"correct {', '.join(map(repr, self.geography))}, or leave those records out"
-            )
 
 
 def at_risk(areas: Places, values: Places, people: Places, k: int) -> Places:

@@ -84,10 +84,17 @@ def test_people_move_with_all_their_records() -> None:
     assert all(before[age] != town for town, age in after.select("town", "age").rows())
 
 
-def test_those_in_several_areas_and_wrong_columns_are_refused() -> None:
+def test_whoever_is_in_several_areas_is_told_and_each_part_moves_on_its_own() -> None:
+    table = pl.DataFrame({"who": [1, 1, 2, 3], "town": list("abab"), "age": [1, 2, 3, 4]})
+    data = shoal.read(table, quasi=["town", "age"], person="who")
+    release = shoal.anonymize(data, algorithm="targeted-swapping:geography=town,k=2")
+    assert release.recoding.facts["split"] == 1 and release.recoding.facts["swapped"] == 4
+    assert dict(release.frame.select("age", "town").rows()) == {1: "b", 2: "a", 3: "b", 4: "a"}
+    assert "households or people (1) have records in several areas" in " ".join(release.notes)
+
+
+def test_wrong_columns_are_refused() -> None:
     table = pl.DataFrame({"who": [1, 1, 2], "town": list("aba"), "age": [1, 2, 3]})
-    with pytest.raises(SchemaError, match="the records of 1 person lie in several areas"):
-        swapped(table, geography=("town",), match=(), person="who")
     with pytest.raises(ParameterError, match="'town'"):
         swapped(table.drop("who"), geography=("town",), match=("town",))
     with pytest.raises(SchemaError, match="nowhere"):
