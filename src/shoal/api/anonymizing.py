@@ -265,8 +265,8 @@ def _deviations(recoding: Recoding) -> Iterator[str]:
         )
     if facts.get("split"):
         yield (
-            f"Some households or people ({facts['split']:,}) have records in several areas, so the records of each area "
-            "were swapped on their own."
+            f"Some households or people ({facts['split']:,}) have records in several areas, so the records of each "
+            "area were swapped on their own."
         )
     stopped = facts.get("refinement", {}).get("stopped")
     if stopped == "work":
