@@ -64,6 +64,7 @@ def stored(table: pa.Table, path: Path) -> Path:
 
 
 METRICS = library.api.quick_metrics()
+ENDINGS = ("csv", "parquet", "arrow", "csv.gz")
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -81,7 +82,7 @@ def test_an_arrow_column_in_every_role(name: str, role: str, tmp_path: Path) -> 
     if pa.types.is_dictionary(came):
         came, given_back = came.value_type, given_back.value_type
     assert given_back == (pa.large_string() if name == "string_view" else came)
-    for ending in ("csv", "parquet", "arrow", "csv.gz"):
+    for ending in ENDINGS if LONG or role == "quasi" else ENDINGS[:2]:
         target = tmp_path / f"out.{ending}"
         release.write(target)
         assert library.verify(target).holds

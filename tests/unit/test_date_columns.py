@@ -56,7 +56,8 @@ SAME = {
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "optimal"])
 def test_dates_cost_what_days_as_numbers_cost(algorithm: str) -> None:
-    found = {form: gcp(read(born), algorithm) for form, born in SAME.items()}
+    forms = SAME if LONG or algorithm == "mondrian" else ("iso", "day-first", "moments")
+    found = {form: gcp(read(SAME[form]), algorithm) for form in forms}
     assert len(set(found.values())) == 1, found
     if algorithm != "optimal":  # whose levels for numbers are other ones
         numbers = gcp(read([day.toordinal() for day in DAYS]), algorithm)

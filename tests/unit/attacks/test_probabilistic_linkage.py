@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 from shoal.errors import NotDefined, ParameterError
 
 QUASI = ["age", "sex", "zip", "job"]
+PEOPLE = 300
 
 
-def people(count: int = 300) -> pl.DataFrame:
+def people(count: int = PEOPLE) -> pl.DataFrame:
     generator = np.random.default_rng(3)
     return pl.DataFrame(
         {
@@ -25,6 +29,7 @@ def people(count: int = 300) -> pl.DataFrame:
     )
 
 
+@cache
 def made() -> tuple[shoal.Dataset, shoal.Release]:
     data = shoal.read(people(), quasi=QUASI, identifiers=["name"])
     return data, shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
@@ -42,14 +47,15 @@ def test_entries_that_are_wrong() -> None:
     (found,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=register)
     same = (changed["zip"] == table["zip"]).mean()
     right = found.detail["right_class"]
-    assert found.detail["in_release"] == found.detail["linked"] == 300 and found.interval is None
-    assert right > 0.5 and found.baseline == pytest.approx(1 / 300)
+    assert found.detail["in_release"] == found.detail["linked"] == PEOPLE and found.interval is None
+    assert right > 0.5 and found.baseline == pytest.approx(1 / PEOPLE)
     assert found.success <= right / 3 + 1e-9, "of a class of three or more, one is picked"
     (exact,) = shoal.attack(data, release, "linkage", external=register)
-    assert exact.detail["in_table"] < 300 * (same + 0.1), "those who moved are not found at all"
-    (some,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name,people=60", external=register)
-    low, high = some.interval or (1, 0)
-    assert some.detail["linked"] == 60 and low <= some.success <= high
+    assert exact.detail["in_table"] < PEOPLE * (same + 0.1), "those who moved are not found at all"
+    if LONG:  # drawing some of them takes as long as all of them
+        (some,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name,people=60", external=register)
+        low, high = some.interval or (1, 0)
+        assert some.detail["linked"] == 60 and low <= some.success <= high
 
 
 def test_a_list_without_errors() -> None:

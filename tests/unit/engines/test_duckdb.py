@@ -407,11 +407,11 @@ def test_a_query_can_be_stopped():
 
 def test_a_release_can_be_stopped_while_it_is_made(tmp_path):
     path = tmp_path / "wide.parquet"
-    rows = 150_000
+    rows = 60_000
     row = pl.int_range(rows)
     columns = {f"c{at}": pl.format(f"{at} {{}}", row * 7919 % rows) for at in range(12)}
     pl.select(**columns, age=row % 50).write_parquet(path)
-    run = Run(lambda share, doing: threading.Timer(0.1, run.cancel).start() if doing == "publishing" else None)
+    run = Run(lambda share, doing: threading.Timer(0.02, run.cancel).start() if doing == "publishing" else None)
     data = shoal.read(path, quasi=["age"], engine="duckdb")
     with pytest.raises(CancelledError):
         shoal.anonymize(data, algorithm="rank-swapping:share=0.001", run=run)
