@@ -179,6 +179,8 @@ def _twins(groups: Sequence[Group]) -> list[int]:
 TOGETHER = {"inference-l": _twins}
 """The levels of classes that are judged all together; of one class alone the definition says the same."""
 OF_SIZES = {"k-anonymity": "k"}
+OF_MATCHES = {"wildcard-k-anonymity": "k"}
+"""Models to which a hidden cell may stand for any value."""
 OF_SETS = {"k-combinations": "k"}
 """Models of the combinations of values of every set of so many quasi-identifiers."""
 OF_HOUSEHOLDS = {"k-households"}
@@ -238,3 +240,13 @@ def rarest(columns: Sequence[Sequence[Hashable]], names: Sequence[Hashable], siz
             sharing.setdefault(values, set()).add(name)
         fewest = min(fewest, *map(len, sharing.values()))
     return fewest
+
+
+def fewest_matches(rows: Sequence[Sequence[Hashable]]) -> int:
+    """The fewest rows that agree with one wherever neither is hidden."""
+
+    def agree(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+        return all(a == b or "*" in (a, b) for a, b in zip(one, other, strict=True))
+
+    counts = Counter(map(tuple, rows))
+    return min(sum(count for other, count in counts.items() if agree(one, other)) for one in counts)

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fuzz.checking import TWO_TABLES, Checks, caught, demand
-from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SETS, OF_SIZES, TOGETHER, Group, rarest
+from tests.fuzz.definitions import (
+    DEFINITIONS,
+    LEAST_SIZE,
+    OF_MATCHES,
+    OF_SETS,
+    OF_SIZES,
+    TOGETHER,
+    Group,
+    fewest_matches,
+    rarest,
+)
 
 import shoal
 from shoal.core.finding import Findings
@@ -145,6 +155,10 @@ def _level(checks: Checks, name: str, given: dict[str, Any], classes: list[Shown
     smallest = min(each.people for each in classes)
     if name in OF_SIZES:
         return smallest, smallest >= given[OF_SIZES[name]]
+    if name in OF_MATCHES:
+        columns = [checks.sheets[""].column(column.name) for column in checks.case.named("quasi")]
+        fewest = fewest_matches(list(zip(*columns, strict=True)))
+        return fewest, fewest >= given[OF_MATCHES[name]]
     if name in OF_SETS:
         return _of_sets(checks, given, by_name=classes[0].names is not None)
     definition = DEFINITIONS[name]

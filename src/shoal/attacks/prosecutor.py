@@ -20,6 +20,8 @@ from shoal.core.run import Run
 class Prosecutor(Attack):
     """Knows that a person is in the release, knows the person's quasi-identifiers, and picks a record at random among
     those that match. The chance is 1 over the size of the person's class, in people where a person column is named.
+    Cells are compared: of a release that counted hidden cells as wildcards, the detail says how many people are in
+    classes below its k.
 
     Does not say what the attacker learns from the right record, nor how likely it is to know that somebody is in it.
 
@@ -45,6 +47,8 @@ class Prosecutor(Attack):
         )
         who = "somebody who is picked among the people that match is the person"
         what = "a record that is picked among the matching ones is the person's"
+        asked = [int(model.bound) for model in release.policy.models if model.wildcards] if release.policy else []
+        detail = {"k": max(asked), "share below k": float(heads[heads < max(asked)].sum() / everybody)} if asked else {}
         return self.attempt_over(
             1 / np.maximum(heads, 1),
             heads,
@@ -52,4 +56,5 @@ class Prosecutor(Attack):
             baseline=1 / everybody if everybody else 0.0,
             knew=f"that a person is in the release, and {records}",
             meaning=f"how often {who if counted else what}",
+            detail=detail,
         )

@@ -181,7 +181,8 @@ class Classes:
     `records` counts the whole table, also what no class holds. Where it is known whose each record is, `people` counts
     the records of each person in each class, and `households` those of each household. Survey `weights` say how many
     people of the population the records of each class stand for; where people are known, they are those of the people,
-    by code.
+    by code. Where models ask for it, `hidden` has the code of each attribute that says that a cell is hidden; negative:
+    none does.
     """
 
     attributes: tuple[str, ...]
@@ -193,6 +194,7 @@ class Classes:
     people: Histogram | None = None
     weights: Floats | None = None
     households: Histogram | None = None
+    hidden: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats
 
+ONE_BY_ONE, PAIR, SORTED = 1e4, 2.5e5, 150.0
+"""What a look at a class takes, at a pair of sets of unknown columns, and at a class for each such set, where comparing
+two classes takes 1: classes are compared one by one, or set by set, whichever takes less."""
+
 
 def wildcard_sums(
     keys: Codes, unknown: NDArray[np.bool_], amounts: Sequence[NDArray[Any]], alpha: float = 1.0
@@ -30,8 +34,12 @@ def wildcard_sums(
         [3.5, 4.0, 2.0]
     """
     sums = [np.array(amount, np.float64) for amount in amounts]
+    partial = np.flatnonzero(unknown.any(axis=0))
     patterns = group(list(unknown.astype(np.int32)), [2] * len(unknown), index=True)
-    rows = [np.flatnonzero(patterns.index == place) for place in range(patterns.keys.shape[1])]
+    count, classes = patterns.keys.shape[1], keys.shape[1]
+    if len(partial) * (ONE_BY_ONE + classes) < count * (PAIR * count + SORTED * classes):
+        return _one_by_one(keys, unknown, partial, sums, alpha)
+    rows = [np.flatnonzero(patterns.index == place) for place in range(count)]
     for place, here in enumerate(rows):
         for other, there in enumerate(rows):
             if place == other:  # with the same columns unknown, classes that agree are one
@@ -51,3 +59,26 @@ def _matching(keys: Codes, here: NDArray[np.int64], there: NDArray[np.int64], am
     tuples = group([column[both] for column in keys], index=True)
     totals = np.bincount(tuples.index[len(here) :], amount[there], minlength=len(tuples.counts))
     return np.asarray(totals[tuples.index[: len(here)]], np.float64)
+
+
+def _one_by_one(
+    keys: Codes, unknown: NDArray[np.bool_], partial: NDArray[np.int64], sums: list[Floats], alpha: float
+) -> list[Floats]:
+    """The sums by comparing each class with unknown values with all others: those that have a value, or do not tell it,
+    are bits."""
+    amounts = [total.copy() for total in sums]
+    complete = ~unknown.any(axis=0)
+    having: dict[tuple[int, int], NDArray[np.uint8]] = {}
+    for place in partial.tolist():
+        bits = np.packbits(np.ones(keys.shape[1], np.bool_))
+        for column in np.flatnonzero(~unknown[:, place]).tolist():
+            value = int(keys[column, place])
+            if (column, value) not in having:
+                having[column, value] = np.packbits((keys[column] == value) | unknown[column])
+            bits &= having[column, value]
+        matches = np.unpackbits(bits, count=keys.shape[1]).view(np.bool_)
+        matches[place] = False
+        for total, amount in zip(sums, amounts, strict=True):
+            total[matches] += alpha * amount[place]
+            total[place] += amount[matches & complete].sum()
+    return sums

@@ -19,6 +19,7 @@ import numpy as np
 from shoal.core.classes import Histogram
 from shoal.core.contracts.form import Linked
 from shoal.core.contracts.model import Model
+from shoal.core.hierarchy import TOP
 from shoal.core.release import Release, households_unknown
 from shoal.core.sensitive import ChosenValuesModel, SensitiveModel
 from shoal.diagnosis.sql import check_dialect, quoted_name, quoted_text, written
@@ -89,6 +90,8 @@ class _Build:
     def text(self) -> str:
         if self.model.margins:
             return self._margins()
+        if self.model.wildcards:
+            return self._wildcards()
         level = self.model.sql()
         if level is None:
             raise NotDefined("the model has no SQL")
@@ -125,6 +128,25 @@ class _Build:
             f"SELECT MIN(CASE WHEN columns_known = {max(model.margins)} THEN level END) AS level, "
             f"{model.bound!r} AS bound, "
             "CASE WHEN MIN(level - least) >= 0 THEN 1 ELSE 0 END AS holds FROM classes"
+        )
+
+    def _wildcards(self) -> str:
+        """The query of a model to which a hidden cell may stand for any value: what matches each class."""
+        names, hidden = self.release.schema.quasi, self.release.view.judged_by(self.model).hidden
+        columns = [f"c{place}" for place in range(len(names))]
+        agree = []
+        for place, column in enumerate(columns):
+            cases = [f"a.{column} = b.{column}", f"a.{column} IS NULL AND b.{column} IS NULL"]
+            if hidden is not None and hidden[place] >= 0:
+                cases += [f"{side}.{column} = '{TOP}'" for side in "ab"]
+            agree.append(f"({' OR '.join(cases)})")
+        shown = ", ".join(f"{quoted_name(name)} AS {column}" for name, column in zip(names, columns, strict=True))
+        table = quoted_name(name_of(self.table, self._linked.part))
+        return (
+            f"WITH entries AS (SELECT {shown} FROM {table}), "
+            f"cells AS (SELECT {', '.join(columns)}, COUNT(*) AS n FROM entries GROUP BY {', '.join(columns)}), "
+            f"classes AS (SELECT SUM(b.n) AS level FROM cells AS a JOIN cells AS b ON {' AND '.join(agree)} "
+            f"GROUP BY {', '.join(f'a.{column}' for column in columns)}) {self._verdict()}"
         )
 
     def _verdict(self) -> str:

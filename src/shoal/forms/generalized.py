@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +11,11 @@ from shoal.adversary.fitting import pairs
 from shoal.core.classes import Classes
 from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Form, Linked
+from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import TOP
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
@@ -51,6 +53,15 @@ class GeneralizedView(TableView):
 
     def groups(self) -> Classes:
         return self._people
+
+    def judged_by(self, model: Model) -> Classes:
+        return replace(self._people, hidden=self._hidden) if model.wildcards else super().judged_by(model)
+
+    @cached_property
+    def _hidden(self) -> Codes:
+        """The code of a hidden cell in each quasi-identifier; negative: there is none."""
+        labels = [list(self.release.published.labels(name)) for name in self._people.attributes]
+        return np.array([each.index(TOP) if TOP in each else -1 for each in labels], np.int32)
 
     @cached_property
     def _cells(self) -> Cells:

@@ -60,13 +60,21 @@ class HiddenCells(Records):
     def _judge(self, index: Codes, sizes: Counts) -> NDArray[np.bool_]:
         return self.policy.holds(self.dataset.partitioned(index, len(sizes), seed=self.policy.seed))
 
-    def shown(self, owners: Codes) -> tuple[Codes, NDArray[np.bool_], Counts]:
-        """For each class the value of each column, which columns are hidden, and how many records it has."""
-        low, high, sizes = self.ranges(owners)
-        return low.T, self.patterns.with_followers((low != high).T), sizes
-
     def recoding(self, owners: Codes, facts: dict[str, Any]) -> Recoding:
-        values, hidden, sizes = self.shown(owners)
+        low, high, sizes = self.ranges(owners)
+        hidden = self.patterns.with_followers((low != high).T)
+        return self._published(owners, low.T, hidden, sizes, facts)
+
+    def hiding(self, masks: NDArray[np.bool_], facts: dict[str, Any]) -> Recoding:
+        """The recoding that hides these cells, one row a column and one column a record."""
+        shown = np.where(masks, np.int32(-1), self.points.T[:, self.tuples])
+        groups = group(list(shown + np.int32(1)), index=True)
+        return self._published(groups.index, np.maximum(groups.keys - 1, 0), groups.keys == 0, groups.counts, facts)
+
+    def _published(
+        self, owners: Codes, values: Codes, hidden: NDArray[np.bool_], sizes: Counts, facts: dict[str, Any]
+    ) -> Recoding:
+        """Classes of some records, with what each shows and hides."""
         summary = self.dataset.summary
         codebooks, cells = [], []
         for tree, column, away in zip(summary.hierarchies, values, hidden, strict=True):

@@ -8,15 +8,17 @@ from math import isfinite
 from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._merging import infeasible_as_one_class, merged, merged_as_published
 from shoal.algorithms.suppression._hidden_cells import HiddenCells
+from shoal.algorithms.suppression._wildcard_search import WildcardSearch
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
-from shoal.core.hierarchy import Floats
+from shoal.core.hierarchy import TOP, Floats
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
@@ -35,7 +37,9 @@ class CellSuppression(Algorithm):
     """Hides single cells of quasi-identifiers, as few or as unimportant ones as it can, until the models hold. What is
     not hidden is published as it is.
 
-    A hidden cell is a value of its own: whoever compares cells finds no class that breaks the policy. Cells of a column
+    A hidden cell is a value of its own (*strict*): whoever compares cells finds no class that breaks the policy. Only
+    where the policy asks for `wildcard-k-anonymity` and nothing else may it stand for any value, which hides far less
+    and is worth far less. Cells of a column
     with a higher `importance` are hidden less; each is 1 unless something else is said. A column that is `linked` to
     another is hidden wherever that one is. A column of `strata` is never hidden, so that the models hold within each
     stratum.
@@ -68,17 +72,27 @@ class CellSuppression(Algorithm):
         bool, Doc("find the least cost by integer programming: for k-anonymity of small tables; needs `shoal[exact]`")
     ] = False
 
+    most: Annotated[
+        int, Ge(1), Doc("with wildcard-k-anonymity, the most cells of a record that are hidden unless it needs more")
+    ] = 2
+
     counts_people: ClassVar[bool] = True
     examples: ClassVar[Examples] = (
         {},
         {"importance": ("age=2.5",), "linked": ("race=sex",)},
-        {"strata": ("sex",), "exact": False},
+        {"strata": ("sex",), "exact": False, "most": 1},
     )
 
+    def simplified(self, policy: Policy) -> Policy:
+        return policy if _is_wildcard(policy) else super().simplified(policy)
+
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        policy.check_apart("cell suppression")
+        if not _is_wildcard(policy):
+            policy.check_apart("cell suppression")
         records = HiddenCells.at(dataset, policy, self._weights(dataset), self._follows(dataset))
         self._check_strata(records)
+        if _is_wildcard(policy):
+            return self._with_wildcards(records, run)
         listed = records.patterns.listing()
         watch = run.part(between=(0.2, 0.8))
         owners = records.least_dear(listed, watch) if self.exact else records.assigned(listed, watch)
@@ -92,6 +106,20 @@ class CellSuppression(Algorithm):
         else:
             bound = records.patterns.bound(listed, policy.least, spared, run.part(between=(0.9, 1.0)))
         return replace(recoding, facts={**recoding.facts, "bound": round(bound, 6)})
+
+    def _with_wildcards(self, records: HiddenCells, run: Run) -> Recoding:
+        """The recoding in which a hidden cell may stand for any value."""
+        if self.exact:
+            raise ParameterError("exact: the least cost is found for k-anonymity, not where hidden cells are wildcards")
+        for tree in records.dataset.hierarchies:
+            if tree.labels[-1][0] != TOP or tree.leaf(TOP) is not None:
+                raise ParameterError(
+                    f"wildcards: a hidden cell reads {TOP!r}, and column {tree.column!r} has that as a value, or its "
+                    f"hierarchy does not end in it; end the hierarchy in {TOP!r}, or ask for k-anonymity"
+                )
+        search = WildcardSearch(records.patterns, max(int(model.bound) for model in records.policy.models), self.most)
+        masks = search.run(records.tuples, run)
+        return records.hiding(masks, {"bound": round(search.bound(), 6)})
 
     def _weights(self, dataset: Dataset) -> Floats:
         """What a cell of each quasi-identifier is worth; more than all others together in a column of strata."""
@@ -151,6 +179,11 @@ class CellSuppression(Algorithm):
                 "within strata, what is left after every merger breaks the policy; join strata or ask for less",
                 {"hidden": {name: hidden[name] for name in self.strata}},
             )
+
+
+def _is_wildcard(policy: Policy) -> bool:
+    """Whether all that a policy asks for lets a hidden cell stand for any value."""
+    return bool(policy.models) and all(model.wildcards for model in policy.models)
 
 
 def known_column(parameter: str, column: str, quasi: Sequence[str]) -> str:

@@ -65,6 +65,9 @@ class Model(Parametrized, ABC):
     """Whether the level of a class depends on the other classes too. Then classes are judged all together: searches
     that look at a few at a time refuse it, and questions about sets of attributes are not asked."""
 
+    wildcards: ClassVar[bool] = False
+    """Whether a hidden cell may stand for any value. Then it asks which cells of a release are hidden."""
+
     by_size: ClassVar[bool] = False
     """Whether its level is the size of the class, so that a class satisfies it as soon as it has `least` records."""
 
