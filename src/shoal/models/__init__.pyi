@@ -16,3 +16,4 @@ from shoal.models.p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensit
 from shoal.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
 from shoal.models.rho_privacy import RhoPrivacy as RhoPrivacy
 from shoal.models.t_closeness import TCloseness as TCloseness
+from shoal.models.wildcard_k_anonymity import WildcardKAnonymity as WildcardKAnonymity

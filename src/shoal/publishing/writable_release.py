@@ -20,6 +20,9 @@ from shoal.storage.files import address, in_folder
 
 FORMAT = 2
 
+WILDCARDS = "wildcard: a hidden cell may stand for any value; this is not k-anonymity for whoever compares cells"
+"""What a manifest says about hidden cells where a model takes them so; everywhere else they are values of their own."""
+
 WRITTEN = 0.6
 """The share of writing a release that is done once the files are there; the rest is reading them back."""
 
@@ -121,6 +124,7 @@ class WritableRelease(Release):
             "records": self.records,
             "published": self.published.records,
             "suppressed": self.suppressed,
+            **({"hidden_cells": WILDCARDS} if self.policy and any(m.wildcards for m in self.policy.models) else {}),
             **self._stated_people(),
             **self._stated_weights(),
             "tables": tables,
