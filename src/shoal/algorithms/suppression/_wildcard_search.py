@@ -33,8 +33,9 @@ class WildcardSearch:
             )
         self.patterns, self.k, self.most = patterns, k, most
         self.keys = patterns.keys.astype(np.int16 if int(patterns.keys.max(initial=0)) < 1 << 15 else np.int32)
-        self.left = patterns.sizes.copy()
+        self.left = patterns.sizes.astype(np.float64)
         self.matches = patterns.sizes.copy()
+        self.open_tuples = np.zeros(0, np.int64)
         few = int(self.left[self.left < k].sum())
         self.count, self.hidden_tuples, self.hidden_masks = 0, *np.zeros((2, few), np.int64)
         self.hidden_keys = np.zeros((columns, few), self.keys.dtype)
@@ -62,8 +63,9 @@ class WildcardSearch:
         beside = _differing(self.keys[:, each], self.hidden_keys[:, : self.count]) & ~self.hidden_masks[: self.count]
         agreeing = np.bincount(differing, self.left, minlength=1 << columns)
         agreeing += np.bincount(beside, minlength=1 << columns)
-        lacking = self.left * np.maximum(self.k - self.matches, 0)
-        gains = _of_subsets(np.bincount(differing, lacking, minlength=1 << columns), columns)
+        open_tuples = self._open()
+        lacking = self.left[open_tuples] * np.maximum(self.k - self.matches[open_tuples], 0)
+        gains = _of_subsets(np.bincount(differing[open_tuples], lacking, minlength=1 << columns), columns)
         enough = np.isfinite(self.prices) & (_of_subsets(agreeing, columns) >= self.k)
         needed = self.prices[enough].min()
         choices = np.flatnonzero(enough & ((self.sizes <= self.most) | (self.prices <= needed)) & (self.sizes > 0))
@@ -76,6 +78,12 @@ class WildcardSearch:
         self.hidden_keys[:, self.count] = self.keys[:, each]
         self.hidden_tuples[self.count], self.hidden_masks[self.count] = each, mask
         self.count += 1
+
+    def _open(self) -> NDArray[np.int64]:
+        """The tuples that too few records match; now and then those that have enough by now are dropped."""
+        if self.count % 64 == 0:
+            self.open_tuples = np.flatnonzero((self.matches < self.k) & (self.left > 0))
+        return self.open_tuples
 
     def _helpful(self) -> Floats:
         """For each tuple, how many matches it gives to others at most by the cheapest sets of columns that help it."""
@@ -127,10 +135,11 @@ MOST_BOUNDED = 500
 
 def _differing(one: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
     """The columns in which tuples differ from one of them, as bits."""
-    bits = np.zeros(keys.shape[1], np.int64)
+    bits, more = np.zeros((2, keys.shape[1]), np.uint16)
     for place, column in enumerate(keys):
-        bits |= (column != one[place]).astype(np.int64) << place
-    return bits
+        np.left_shift(column != one[place], place, out=more, dtype=np.uint16, casting="unsafe")
+        bits |= more
+    return bits.astype(np.int64)
 
 
 def _of_subsets(counts: NDArray[Any], columns: int) -> Floats:
