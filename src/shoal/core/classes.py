@@ -176,13 +176,11 @@ class Histogram:
 class Classes:
     """Distinct key tuples with sizes and sensitive histograms.
 
-    `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies
-    (level 0, the *summary* of a table), `generalize` rolls them up without another look at the rows.
-    `records` counts the whole table, also what no class holds. Where it is known whose each record is, `people` counts
-    the records of each person in each class, and `households` those of each household. Survey `weights` say how many
-    people of the population the records of each class stand for; where people are known, they are those of the people,
-    by code. Where models ask for it, `hidden` has the code of each attribute that says that a cell is hidden; negative:
-    none does.
+    `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies (level 0, the
+    *summary* of a table), `generalize` rolls them up. `records` counts the whole table, also what no class holds. Where
+    it is known whose each record is, `people` counts the records of each person in each class, and `households` those
+    of each household. Survey `weights` say how many people of the population each class stands for; where people are
+    known, they are theirs, by code. Where a model asks, `hidden` has each attribute's code of a hidden cell, or -1.
     """
 
     attributes: tuple[str, ...]
