@@ -38,7 +38,7 @@ def test_mdav_is_the_one_of_the_literature(casc, name, k):
     assert reported == pytest.approx(MDAV[name, k], abs=0.005) and measured == pytest.approx(reported, rel=1e-6)
 
 
-@pytest.mark.parametrize(("name", "k"), REFINED if LONG else [("Tarragona", 3), ("EIA", 10)])
+@pytest.mark.parametrize(("name", "k"), REFINED if LONG else [("Tarragona", 10)])
 def test_refined_groups_lose_less(casc, name, k):
     reported, measured = lost(casc, name, k, "mdav:refine=true")
     assert reported <= REFINED[name, k] and measured == pytest.approx(reported, rel=1e-6)
