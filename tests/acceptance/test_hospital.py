@@ -1,4 +1,5 @@
-"""A hospital's table from the raw file to a signed report with its attacks, by the page alone, in both languages."""
+"""A hospital's table from the raw file to a signed report with its attacks, by the page alone: in German, and in
+English too in the long suite."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 import browser as browsers
 import pytest
+from counts import LONG
 from served import ready
 from tables import clinic_stays
 
@@ -82,7 +84,7 @@ def released(page: Any, key: Path, said: dict[str, str]) -> None:
     ready(page)
 
 
-@pytest.mark.parametrize("language", SENTENCES)
+@pytest.mark.parametrize("language", SENTENCES if LONG else ["de"])
 def test_from_the_raw_file_to_a_signed_report(
     server: Any, browser: Any, table: Path, tmp_path: Path, language: str
 ) -> None:

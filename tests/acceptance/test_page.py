@@ -13,7 +13,7 @@ import browser as browsers
 import messy
 import polars as pl
 import pytest
-from counts import count
+from counts import LONG, count
 from served import Server, ready
 
 import shoal
@@ -151,7 +151,9 @@ def again(release: Path) -> None:
     assert (private / "again.csv").read_bytes() == before
 
 
+@pytest.mark.skipif(not LONG, reason="they belong to the long suite: make test-long")
 def test_from_a_messy_table_to_a_signed_release(server: Any, looking: Any, tmp_path: Path) -> None:
+    """What test_hospital.py asks every day, of another table."""
     file = tmp_path / "admissions.csv"
     messy.hospital(file)
     served = server()
