@@ -3,12 +3,14 @@ what is out of date."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import browser as browsers
 import pytest
 
 import shoal
@@ -21,7 +23,18 @@ TWICE = (
 """Identifiers that the page holds more than once, as it does when it stands inside itself."""
 LONG = 5000
 """Milliseconds of the page's own clock in which everything asks again, were it allowed to."""
+STEP = 500
+"""Milliseconds of that clock in which a panel that is worked on asks once."""
 PANELS = {"exposed": ("exposure", "columns"), "why": ("borders", "knows", "curve"), "candidates": ("candidates",)}
+
+
+def time_goes_by(page: Any, until: Callable[[], bool], step: int) -> None:
+    """Moves the page's clock on until something holds: neither its own pace nor an animation frame is waited for."""
+    end = time.monotonic() + browsers.PATIENCE
+    while not until():
+        assert time.monotonic() < end, page.locator(".panel").all_inner_texts()
+        page.clock.run_for(step)
+        page.wait_for_timeout(20)  # for the server
 
 
 class Held:
@@ -42,8 +55,12 @@ class Held:
 
     def asked(self, parts: tuple[str, ...], times: int = 1) -> None:
         """Lets the page's time go by until each of these parts has asked that often."""
-        while not Counter(parts * times) <= Counter(route.request.headers["hx-target"] for route in self.waiting):
-            self.page.clock.run_for(LONG)
+        wanted = Counter(parts * times)
+        time_goes_by(
+            self.page,
+            lambda: wanted <= Counter(route.request.headers["hx-target"] for route in self.waiting),
+            LONG,
+        )
 
     def let_go(self) -> None:
         """Answers everything, with what the server says now."""
@@ -76,8 +93,8 @@ def served(serving: Any, work: Event, tmp_path: Path) -> Any:
 
 def settled(page: Any, parts: tuple[str, ...]) -> None:
     """Waits until none of the parts is worked on, and a little longer."""
-    busy = ", ".join(f"#{part}[aria-busy], #{part} #busy, #{part} progress" for part in parts)
-    page.wait_for_function("busy => !document.querySelector(busy)", arg=busy)
+    busy = page.locator(", ".join(f"#{part}[aria-busy], #{part} #busy, #{part} progress" for part in parts))
+    time_goes_by(page, lambda: busy.count() == 0, STEP)
     page.clock.run_for(LONG)
 
 
