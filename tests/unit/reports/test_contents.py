@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,28 @@ pytest.importorskip("altair")
 sys.path.insert(0, str(Path(__file__).parent))
 from reported import CANARY, FORMS, NUMBER, published
 
+Shared = Callable[..., tuple[shoal.Dataset, Path, Any]]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """A table, its release in a form, and the report on it, made once for the tests that change none of them."""
+
+    @cache
+    def make(form: str = "generalized") -> tuple[shoal.Dataset, Path, Any]:
+        data, path = published(tmp_path_factory.mktemp(form), form)
+        return data, path, shoal.report(data, path)
+
+    return make
+
 
 def short(value: Any) -> Any:
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_figures_are_those_of_the_commands(form: str, tmp_path: Path) -> None:
-    data, path = published(tmp_path, form)
-    made = shoal.report(data, path)
+def test_figures_are_those_of_the_commands(form: str, shared: Shared) -> None:
+    data, path, made = shared(form)
     told = made.as_dict()
     assert told["verification"]["findings"] == shoal.verify(path).as_dict()
     release = shoal.api.open_release(path, data)
@@ -51,9 +66,9 @@ def test_figures_are_those_of_the_commands(form: str, tmp_path: Path) -> None:
     validate(told, schemas.schema("report"))
 
 
-def test_the_risk_is_the_prosecutors(tmp_path: Path) -> None:
-    data, path = published(tmp_path)
-    risk = shoal.report(data, path).as_dict()["risk"]
+def test_the_risk_is_the_prosecutors(shared: Shared) -> None:
+    data, path, made = shared()
+    risk = made.as_dict()["risk"]
     for threshold in risk["thresholds"]:
         found = shoal.attack(data, path, shoal.attacks.Prosecutor(threshold=threshold["risk"]))[0]
         assert threshold["share"] == pytest.approx(found.above)
@@ -62,10 +77,9 @@ def test_the_risk_is_the_prosecutors(tmp_path: Path) -> None:
     assert risk["highest"] == findings["highest-risk"].value and risk["average"] == findings["average-risk"].value
 
 
-def test_the_mark_of_the_risk_is_green_only_where_nobody_is_above_it(tmp_path: Path) -> None:
+def test_the_mark_of_the_risk_is_green_only_where_nobody_is_above_it(shared: Shared) -> None:
     def marks(form: str, threshold: float) -> tuple[bool, list[tuple[str, str]]]:
-        (tmp_path / form).mkdir(exist_ok=True)
-        made = shoal.report(*published(tmp_path / form, form), threshold=threshold)
+        made = shoal.report(*shared(form)[:2], threshold=threshold, quick=True)
         return made.holds, re.findall(r'<span class="mark (\w+)">([^<]*) above [\d.]+ % risk</span>', made.html())
 
     assert marks("generalized", 0.5) == (True, [("yes", "✓ nobody")])
@@ -75,26 +89,26 @@ def test_the_mark_of_the_risk_is_green_only_where_nobody_is_above_it(tmp_path: P
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, tmp_path: Path) -> None:
-    data, path = published(tmp_path, form)
+def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, shared: Shared) -> None:
+    data, path, _ = shared(form)
+    folder = path.parent
     job = shoal.job.Job(
-        input=tmp_path / "people.csv", seed=987654321, missing=(CANARY,), key_file=tmp_path / "secret.key",
+        input=folder / "people.csv", seed=987654321, missing=(CANARY,), key_file=folder / "secret.key",
         columns={"sex": shoal.job.ColumnJob(role="quasi", hierarchy=shoal.hierarchies.Ordering(order=[CANARY, "x"]))},
     )  # fmt: skip
     made = shoal.report(data, path, job=job, recipient="somebody")
     for text in (made.html(), made.json()):
         shown = re.sub(r"<svg.*?</svg>", lambda drawing: re.sub(r"[\d.]{6,}", "", drawing[0]), text, flags=re.DOTALL)
         assert CANARY not in shown and str(NUMBER)[:4] not in re.sub(r"[0-9a-f]{64}", "", shown)
-        assert "987654321" not in text and "secret.key" not in text and str(tmp_path) not in text
+        assert "987654321" not in text and "secret.key" not in text and str(folder) not in text
     mine = shoal.report(data, path, job=job, holder=True)
     assert "987654321" not in mine.html() + mine.json()
 
 
-def test_the_holders_part_is_marked_and_off_by_default(tmp_path: Path) -> None:
-    data, path = published(tmp_path)
-    made = shoal.report(data, path)
+def test_the_holders_part_is_marked_and_off_by_default(shared: Shared) -> None:
+    data, path, made = shared()
     assert "holder" not in made.as_dict() and "For the holder only" not in made.html()
-    mine = shoal.report(data, path, holder=True, job=shoal.job.Job(input=tmp_path / "people.csv"))
+    mine = shoal.report(data, path, holder=True, job=shoal.job.Job(input=path.parent / "people.csv"))
     assert mine.html().count("For the holder only") == 3
     told = mine.as_dict()["holder"]
     assert told["exposure"] == shoal.diagnose(data, k=3).as_dict()
@@ -103,17 +117,17 @@ def test_the_holders_part_is_marked_and_off_by_default(tmp_path: Path) -> None:
     validate(mine.as_dict(), schemas.schema("report"))
 
 
-def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, path = published(tmp_path)
+def test_the_same_inputs_give_the_same_bytes(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, path, _ = shared()
     first = shoal.report(data, path, date="2026-05-17")
     monkeypatch.setattr("time.time", lambda: 0.0)
-    again = shoal.report(shoal.read(tmp_path / "people.csv", quasi=["age", "sex"], sensitive=["disease"],
+    again = shoal.report(shoal.read(path.parent / "people.csv", quasi=["age", "sex"], sensitive=["disease"],
                                     identifiers=["name"]), path, date="2026-05-17")  # fmt: skip
     assert first.html() == again.html() and first.json() == again.json()
 
 
-def test_what_people_say_stands_in_it(tmp_path: Path) -> None:
-    data, path = published(tmp_path)
+def test_what_people_say_stands_in_it(shared: Shared) -> None:
+    data, path, _ = shared()
     made = shoal.report(
         data, path, recipient="the <b>university</b>", purpose="a study\nof age", author="A. Officer", date="2026-05-17"
     )
@@ -127,19 +141,17 @@ def test_what_people_say_stands_in_it(tmp_path: Path) -> None:
         shoal.report(data, path, date="yesterday")
 
 
-def test_five_sentences(tmp_path: Path) -> None:
+def test_five_sentences(shared: Shared) -> None:
     for form in FORMS:
-        (tmp_path / form).mkdir()
-        data, path = published(tmp_path / form, form)
-        found = shoal.report(data, path).sentences
+        found = shared(form)[2].sentences
         assert len(found) == 5 and all(each.endswith(".") and ". " not in each for each in found), form
     assert "no figure" in found[2] and "No privacy model is promised" in found[1]
 
 
-def test_declared_analyses_are_told_without_their_values(tmp_path: Path) -> None:
+def test_declared_analyses_are_told_without_their_values(shared: Shared) -> None:
     from shoal.utility.analyses import all_parsed
 
-    data, path = published(tmp_path)
+    data, path, _ = shared()
     asked = all_parsed([f"count where disease = '{CANARY} 1'", "mean(age)"])
     made = shoal.report(data, path, job=shoal.job.Job(analyses=asked), quick=True)
     assert CANARY not in made.html() + made.json() and list(made.as_dict()["loss"]["analyses"]) == [
@@ -153,8 +165,8 @@ def test_declared_analyses_are_told_without_their_values(tmp_path: Path) -> None
     assert repr(mine) == repr(made) == f"Report({path.name!r}, holds)"
 
 
-def test_every_model_says_what_it_does_not_protect_against(tmp_path: Path) -> None:
-    data, path = published(tmp_path)
+def test_every_model_says_what_it_does_not_protect_against(shared: Shared) -> None:
+    data, path, _ = shared()
     limits = dict(shoal.report(data, path, quick=True).limits)
     assert "homogeneity" in limits["3-anonymous"] and "similarity" in limits["frequency 2-diverse"]
     assert limits["columns without a role"].startswith("note is published as it was.")
@@ -170,12 +182,12 @@ def test_a_tampered_release_does_not_hold(tmp_path: Path) -> None:
     assert "✗ does not keep what its manifest says" in made.html()
 
 
-def test_a_threshold_that_is_given_decides(tmp_path: Path) -> None:
-    data, path = published(tmp_path)
-    assert shoal.report(data, path).holds
+def test_a_threshold_that_is_given_decides(shared: Shared) -> None:
+    data, path, made = shared()
+    assert made.holds
     assert shoal.report(data, path, threshold=1 / 3).holds
     assert not shoal.report(data, path, threshold=0.09).holds
-    swapped = published(tmp_path, "perturbed")
+    swapped = shared("perturbed")[:2]
     assert not shoal.report(*swapped, threshold=0.5).holds, "what has no figure is not below a threshold"
     for wrong in (0, -1, 2):
         with pytest.raises(ParameterError, match="threshold"):
@@ -271,8 +283,8 @@ def test_the_command_overwrites_nothing_that_it_reads(
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
-def test_the_job_of_a_report_names_the_engine_and_not_the_cluster(tmp_path: Path) -> None:
-    data, path = published(tmp_path, "generalized")
+def test_the_job_of_a_report_names_the_engine_and_not_the_cluster(shared: Shared) -> None:
+    data, path, _ = shared()
     engine = shoal.job.plugin("engines", {"name": "spark", "master": "spark://cluster.internal:7077"})
     shown = shoal.report(data, path, job=shoal.job.Job(engine=engine), quick=True).job
     assert 'name = "spark"' in shown and "cluster.internal" not in shown
