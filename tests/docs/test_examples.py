@@ -20,10 +20,10 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
     if "kernels" not in path.parts
 }
-WHOLE = ("README", "diagnosis", "first-steps")
-"""Pages that say what only the whole Adult table says."""
+WHOLE = {"README": "console", "diagnosis": "python", "first-steps": "python"}
+"""Pages that say what only the whole Adult table says, and in which of their blocks."""
 FEW = count(1200, 3000)
-"""Records of it in the file of the others, whose figures do not depend on them."""
+"""Records of it in the file of all other blocks, whose figures are not compared or do not depend on them."""
 WITH_EXAMPLES = [name for name, path in MODULES.items() if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)]
 
 
@@ -64,14 +64,18 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
         (tmp_path / "testdata.csv").write_text(
             "".join(survey.read_text().splitlines(keepends=True)[: count(801, 4581)])
         )
-    adult = shoal.samples.adult()[: None if page.stem in WHOLE else FEW]
+    adult = shoal.samples.adult()
+    few = adult[:FEW]
+    tables = {language: adult if WHOLE.get(page.stem) == language else few for language in ("console", "python")}
     monkeypatch.setattr("shoal.tradeoff.points.available", lambda workers: 1)  # no figure depends on it
     monkeypatch.chdir(tmp_path)
     names = {}
     text = page.read_text(encoding="utf-8")
-    if "--write-sample adult.csv" not in text:
-        adult.write_csv(tmp_path / "adult.csv")
+    table = tables["console"] if "--write-sample adult.csv" in text else None
     for language, block in re.findall(r"```(python|console|toml)\n(.*?)```", text, flags=re.DOTALL):
+        if language in tables and tables[language] is not table:
+            table = tables[language]
+            table.write_csv(tmp_path / "adult.csv")
         if language == "toml":
             (tmp_path / "job.toml").write_text(block, encoding="utf-8")
         elif language == "console":
@@ -80,7 +84,7 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
                     command, _, code = line.removeprefix("shoal ").partition("# exit code ")
                     capsys.readouterr()
                     with pytest.raises(SystemExit) as stop, monkeypatch.context() as patched:
-                        patched.setattr(shoal.samples, "adult", lambda: adult)
+                        patched.setattr(shoal.samples, "adult", lambda: tables["console"])
                         main(shlex.split(command))
                     assert stop.value.code in ((int(code),) if code else (0, 1, None)), line
                     printed = capsys.readouterr()
