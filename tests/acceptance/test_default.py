@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.default import ALLOWED, DIVERSE, best, losses, office, part_of_adult
 from benchmarks.local_recoding import NINE
+from counts import LONG
 from tables import TABLES
 
 import shoal
@@ -23,7 +24,7 @@ def adult(rows: int) -> shoal.Dataset:
     return shoal.read(table, quasi=NINE, hierarchies=shoal.samples.hierarchies("adult"))
 
 
-@pytest.mark.parametrize("name", [*TABLES, "Adult"])
+@pytest.mark.parametrize("name", [*TABLES, "Adult"] if LONG else ["hospital admissions", "panel survey", "Adult"])
 def test_the_default_is_close_to_the_best(name):
     found = losses(adult(500) if name == "Adult" else office(name, **SIZES[name]))
     assert 0 < found["auto"].loss <= ALLOWED * found[best(found)].loss

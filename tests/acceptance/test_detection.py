@@ -7,6 +7,7 @@ import tomllib
 
 import polars as pl
 import pytest
+from counts import LONG
 from tables import PERSON, PLANTED, TABLES
 
 import shoal
@@ -36,7 +37,7 @@ def test_whatever_was_planted_is_found(case):
 
 def test_other_seeds_too():
     for name, make in TABLES.items():
-        for seed in (11, 12):
+        for seed in (11, 12) if LONG else (11,):
             suggested = shoal.detect(make(seed=seed), time_limit=0).roles()
             for role, columns in PLANTED[name].items():
                 assert set(columns) <= set(suggested[role]), (name, seed, role)
