@@ -31,7 +31,7 @@ _FOUND_IN = {
     "ledger": ("Ledger",),
     "models": ("DistinctLDiversity", "EntropyLDiversity", "FrequencyLDiversity", "KAnonymity", "TCloseness"),
     "publishing.signing": ("PublicKey", "SigningKey"),
-    "reports": ("ReleaseCodebook", "Report", "codebook", "report"),
+    "reports": ("Report", "codebook", "report"),
     "tradeoff.balance": ("Balance",),
     "utility.comparison": ("Comparison",),
 }  # fmt: skip

@@ -17,7 +17,6 @@ from shoal.core.policy import Policy as Policy
 from shoal.core.pseudonyms import Pseudonyms as Pseudonyms
 from shoal.publishing.signing import PublicKey as PublicKey
 from shoal.core.release import Release as Release
-from shoal.reports import ReleaseCodebook as ReleaseCodebook
 from shoal.reports import Report as Report
 from shoal.core.run import Run as Run
 from shoal.core.schema import Schema as Schema
