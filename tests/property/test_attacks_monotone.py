@@ -94,7 +94,7 @@ def test_more_people_hide_better(seed: int, rows: int, where: tuple[int, int], m
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=count(4, 20), deadline=None)
+@settings(max_examples=count(8, 20), deadline=None)
 def test_a_person_counts_once(seed: int, rows: int, where: tuple[int, int]) -> None:
     """Every record three times, and a column that says whose it is: the figures of one record a person."""
     frame = table(seed, rows).with_row_index("who")
