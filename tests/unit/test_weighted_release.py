@@ -12,7 +12,9 @@ import pytest
 
 import shoal
 from shoal.errors import NotDefined, ParameterError, VerificationError
+from shoal.publishing.columns import published_columns
 from shoal.publishing.weights import check_weight_column
+from shoal.reports.limits import limits
 
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["ill"], "kinds": {"age": "numeric"}}
 K = "k-anonymity:k=5"
@@ -164,7 +166,10 @@ def test_the_commands_and_the_report_say_it(table: pl.DataFrame, tmp_path: Path,
     )
     assert ran.code == 0 and "means of classes: w (weight)" in ran.out.replace("Means", "means"), ran.out + ran.err
     assert "Count in the population, by the weights:" in commands.run("query", out, "--where", "sex = f").out
-    assert "By the weights" in commands.run("evaluate", source, out, *roles, "--metrics", "ncp").out
-    data = shoal.read(source, **ROLES, weight="w")
-    report = shoal.report(data, out, quick=True)
-    assert "By the weights" in report.sentences[2] and "survey weights" in dict(report.limits)
+
+
+def test_the_report_says_what_published_weights_tell(release: shoal.Release, data: shoal.Dataset) -> None:
+    told = dict(limits(release, (), published_columns(data, release), unverified=False))
+    assert "Every record has the mean weight of its class" in told["survey weights"]
+    hidden = shoal.anonymize(data, K, algorithm="optimal", seed=1)
+    assert "survey weights" not in dict(limits(hidden, (), published_columns(data, hidden), unverified=False))

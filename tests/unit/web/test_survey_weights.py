@@ -19,6 +19,7 @@ def test_a_column_is_the_weight_and_only_one(serving, tmp_path: Path) -> None:
     assert (columns["w"].role, columns["w"].kind, columns["v"].role) == (Role.WEIGHT, Kind.NUMERIC, Role.DROP)
     page.facts("/exposed.json", panel="exposure")
     assert page.session.data().summary.population.tolist() == [30, 30]
+    assert "By the weights, the rows stand for 60 people." in page.ask("/exposed")[2]
     assert '<option value="weight" selected>Survey weight (dropped)</option>' in page.ask("/exposed")[2]
     page.post("/exposed/role", column=3, role="weight")
     assert "is not above 0 in 12 of 12 records" in page.ask("/exposed")[2]

@@ -27,6 +27,10 @@ _INSTEAD = {Role.WEIGHT: Role.DROP, Role.HOUSEHOLD: Role.IDENTIFIER}
 """Roles that only one column can have, and what another one is from then on."""
 
 
+WEIGHTED = ("population", "global-risk", "expected-reidentifications", "highest-individual-risk")
+"""Figures of survey weights, beside which `population` is only there where the table has some."""
+
+
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     if not session.opened:
         return {"opened": False}
@@ -101,6 +105,7 @@ def _exposure(session: PageSession) -> dict[str, Any]:
         "share": alone / max(count, 1), "k": findings["k"].value, "classes": findings["classes"].value,
         "average_risk": findings["average-risk"].value, "highest_risk": findings["highest-risk"].value,
         "counts_people": data.schema.person is not None, "households": _households(findings),
+        "weighted": {name: finding.value for name in WEIGHTED if (finding := findings.get(name)) is not None},
     }  # fmt: skip
 
 
