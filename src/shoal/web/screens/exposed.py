@@ -28,7 +28,7 @@ _INSTEAD = {Role.WEIGHT: Role.DROP, Role.HOUSEHOLD: Role.IDENTIFIER}
 
 
 WEIGHTED = ("population", "global-risk", "expected-reidentifications", "highest-individual-risk")
-"""Figures of survey weights, beside which `population` is only there where the table has some."""
+"""Figures that survey weights give."""
 
 
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _exposure(session: PageSession) -> dict[str, Any]:
         "share": alone / max(count, 1), "k": findings["k"].value, "classes": findings["classes"].value,
         "average_risk": findings["average-risk"].value, "highest_risk": findings["highest-risk"].value,
         "counts_people": data.schema.person is not None, "households": _households(findings),
-        "weighted": {name: finding.value for name in WEIGHTED if (finding := findings.get(name)) is not None},
+        "weighted": {name: findings[name].value for name in WEIGHTED} if data.schema.weight is not None else None,
     }  # fmt: skip
 
 
