@@ -389,8 +389,11 @@ VISITS = {"optimal": None, "mondrian": KEYED, "k-member:refine=true": None}
 
 @cache
 def visits(engine):
-    table = people().with_columns((pl.int_range(pl.len()) % 90).cast(pl.String).alias("visitor"))
-    return both(table, engine, quasi=["age", "sex"], person="visitor", missing_rules={"age": "drop"})
+    table = people().with_columns(
+        (pl.int_range(pl.len()) % number).cast(pl.String).alias(name)
+        for name, number in (("visitor", 90), ("home", 30))
+    )
+    return both(table, engine, quasi=["age", "sex"], person="visitor", household="home", missing_rules={"age": "drop"})
 
 
 @pytest.mark.parametrize(
@@ -404,8 +407,9 @@ def test_people_with_several_records_are_counted_alike(other, algorithm, pseudon
     assert datasets[1].people == datasets[0].people == 90
     same_classes(datasets[1].summary, datasets[0].summary)
     assert np.array_equal(datasets[1].summary.headcounts, datasets[0].summary.headcounts)
+    assert np.array_equal(datasets[1].summary.household_counts, datasets[0].summary.household_counts)
     assert facts(shoal.diagnose(datasets[1], k=3)) == facts(shoal.diagnose(datasets[0], k=3))
-    models = ["k-anonymity:k=4", "entropy-l-diversity:l=1.5"]
+    models = ["k-anonymity:k=4", "k-households:k=3", "entropy-l-diversity:l=1.5"]
     made = [
         shoal.anonymize(data, *models, algorithm=algorithm, suppression=0.1, seed=3, pseudonyms=pseudonyms)
         for data in datasets

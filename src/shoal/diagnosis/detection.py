@@ -23,7 +23,15 @@ from shoal.core.values import Values
 from shoal.diagnosis.borders import Search
 from shoal.diagnosis.contributions import Contributions, contributions_of
 from shoal.diagnosis.families import MOST
-from shoal.diagnosis.person_columns import JudgedColumn, keys_by_values, owners_of, people_alone, person_of
+from shoal.diagnosis.person_columns import (
+    JudgedColumn,
+    household_of,
+    keys_by_values,
+    moves,
+    owners_of,
+    people_alone,
+    person_of,
+)
 from shoal.diagnosis.single_columns import (
     ALMOST_UNIQUE,
     FEWEST,
@@ -74,7 +82,7 @@ class Detection:
 
     All sets are there when that is `proven`; else the time was up, and those that are there are smallest all the same.
     `person` is the column to count people by, where they have several records, and `people` how many there are; people
-    are counted then, not records.
+    are counted then, not records. `household` is the column that says who lives together, by its heading.
     """
 
     records: int
@@ -86,6 +94,7 @@ class Detection:
     proven: bool
     person: str | None = None
     people: int | None = None
+    household: str | None = None
 
     def __getitem__(self, column: str) -> Suggestion:
         for suggestion in self.suggestions:
@@ -128,8 +137,9 @@ class Detection:
         return {key: [each.column for each in self.suggestions if each.role is role] for key, role in keys.items()}
 
     def job_roles(self) -> dict[str, Role]:
-        """The role of each column in a job: as suggested, and the `person` counts people."""
-        return {each.column: Role.ENTITY if each.column == self.person else each.role for each in self.suggestions}
+        """The role of each column in a job: as suggested, but for the `person` and the `household`, which count."""
+        counting = {self.person: Role.ENTITY, self.household: Role.HOUSEHOLD}
+        return {each.column: counting.get(each.column, each.role) for each in self.suggestions}
 
     def words(self) -> list[str]:
         """The suggestions as lines for whoever decides."""
@@ -148,6 +158,7 @@ class Detection:
             "records": self.records, "columns": [asdict(each) for each in self.suggestions], "share": self.share,
             "singling_out": [list(names) for names in self.singling_out], "unique_share": self.unique_share,
             "contributions": self.contributions, "proven": self.proven, "person": self.person, "people": self.people,
+            "household": self.household,
         }  # fmt: skip
 
 
@@ -208,10 +219,16 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, 
     looks, records = table.looks, table.records
     looked = {name: _Column.of(name, look, table) for name, look in looks.items() if not isinstance(look, str)}
     judged = {name: column.look for name, column in looked.items()}
+    household = household_of(judged, records)
+    if household is not None:
+        looked[household] = replace(looked[household], naming=("its heading is that of a key of households",))
+        del judged[household]
     for name, reason in keys_by_values(judged, table.some(SURVEYED)).items():
         looked[name] = replace(looked[name], naming=(reason,), repeats=looked[name].figures.distinct)
-    person = person_of(judged, {name: column.repeats for name, column in looked.items()})
+    person = person_of(judged, {name: looked[name].repeats for name in judged})
     owners = None if person is None else owners_of(looked[person].look.codes)
+    if household is not None and owners is not None and moves(owners, looked[household].look.codes):
+        household = None
     open_ones = {
         name: column
         for name, column in looked.items()
@@ -241,6 +258,7 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, 
     return Detection(
         records=records, suggestions=tuple(suggestions.values()), share=share, singling_out=sets.smallest,
         unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven, person=person, people=people,
+        household=household,
     )  # fmt: skip
 
 

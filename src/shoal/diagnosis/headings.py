@@ -125,6 +125,8 @@ _NAMES = frozenset(("name", "names", "nom", "nombre", "nome", "naam"))
 _IDS = frozenset(("id", "ids", "pid", "uid", "identifier", "identifiant", "identificador", "kennung"))
 KEYS = _IDS | frozenset(("key", "number", "no", "nr", "num", "nummer", "numero", "code", "ref", "reference"))
 """Words of a key: they name a person beside a word for people, some also alone, all where values are almost unique."""
+_HOUSEHOLDS = frozenset(("household", "households", "hh", "haushalt", "haushalts", "menage", "hogar", "huishouden"))
+_HOUSEHOLD_KEYS = frozenset(("hid", "hhid", "hhnr", "hhno", "householdid", "haushaltsnummer", "haushaltsid"))
 _ENDS, LONG_WORD = ("id", "num", "nummer", "number", "numero", "nr"), 4
 """How words that are put together end where they are keys, and the letters that other words with such an end have."""
 
@@ -181,6 +183,17 @@ def is_key_of_people(heading: str) -> bool:
     """
     own = set(words(heading))
     return bool(own & KEYS) and own <= KEYS | PEOPLE and bool(own & (PEOPLE | _IDS))
+
+
+def is_key_of_households(heading: str) -> bool:
+    """Whether a heading is that of a key of households.
+
+    Example:
+        >>> [is_key_of_households(heading) for heading in ("hhid", "household_no", "Haushaltsnummer", "household size")]
+        [True, True, True, False]
+    """
+    own = set(words(heading))
+    return bool(own & _HOUSEHOLD_KEYS) or (bool(own & _HOUSEHOLDS) and bool(own & KEYS) and own <= KEYS | _HOUSEHOLDS)
 
 
 def is_hint_of_people(heading: str) -> bool:

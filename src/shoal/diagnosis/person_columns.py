@@ -11,7 +11,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.run import Run
 from shoal.core.values import Values
-from shoal.diagnosis.headings import Heading
+from shoal.diagnosis.headings import Heading, is_key_of_households
 from shoal.diagnosis.single_columns import (
     LOOKED_AT,
     SURVEYED,
@@ -80,13 +80,24 @@ def person_of(looks: Mapping[str, JudgedColumn], repeats: Mapping[str, int | Non
     return min((name for name, count in repeats.items() if count is not None), key=rank, default=None)
 
 
+def household_of(looks: Mapping[str, JudgedColumn], records: int) -> str | None:
+    """The first column that says, by its heading, who lives together: every record has a value, and some share one."""
+    telling = (name for name, look in looks.items() if look.present == records and 1 < look.distinct < records)
+    return next(filter(is_key_of_households, telling), None)
+
+
+def moves(person: Codes, household: Codes) -> bool:
+    """Whether somebody is in several households."""
+    return len(group([person, household]).counts) > len(group([person]).counts)
+
+
 def proposed_person(data: Dataset, run: Run | None = None) -> str | None:
     """The column that says whose each record is, in a table that has none named: by a look at some of its records."""
     if data.schema.person is not None:
         return None
     looks = {}
     for name, look in data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run()).looks.items():
-        if not isinstance(look, str):
+        if not isinstance(look, str) and name != data.schema.household:
             values, codes = look
             present = int((codes >= 0).sum())
             distinct = len(np.unique(codes[codes >= 0]))

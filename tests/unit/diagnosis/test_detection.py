@@ -210,3 +210,16 @@ def test_a_wide_table_takes_a_counted_amount_of_work(monkeypatch):
     assert once == again and not once.proven and longer.proven
     assert set(once.singling_out) < set(longer.singling_out)
     assert {each.column: each.role for each in once} == {each.column: each.role for each in longer}
+
+
+def test_a_key_of_households_is_no_key_of_people():
+    homes = [row // 3 for row in range(60)]
+    table = pl.DataFrame({"hhid": homes, "age": [20 + row * 7 % 23 for row in range(60)], "sex": ["f", "m"] * 30})
+    detection = shoal.detect(table)
+    assert detection.household == "hhid" and detection.person is None
+    assert detection.job_roles()["hhid"] is Role.HOUSEHOLD and detection.as_dict()["household"] == "hhid"
+    assert "households" in detection["hhid"].reasons[0]
+    moving = table.with_columns(patient_id=pl.Series([row % 20 for row in range(60)]))
+    assert shoal.detect(moving).person == "patient_id" and shoal.detect(moving).household is None
+    empty = table.with_columns(hhid=pl.when(pl.int_range(60) < 2).then(None).otherwise("hhid"))
+    assert shoal.detect(empty).household is None

@@ -58,6 +58,7 @@ class Detected(Printed):
     proven: bool
     person: str | None
     people: int | None
+    household: str | None
 
 
 class DependencyEntry(TypedDict):
