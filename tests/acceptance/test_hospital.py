@@ -74,7 +74,8 @@ def released(page: Any, key: Path, said: dict[str, str]) -> None:
     page.click("form[action='/hand-over/key'] button")
     page.wait_for_selector(".notice.fine")
     page.fill("#sign", str(key))
-    page.click("#make button.main")
+    with page.expect_navigation():  # a browser that is on its way elsewhere cannot reload
+        page.click("#make button.main")
     page.reload()
     page.wait_for_selector("#package .sentence")
     assert page.inner_text("#package .sentence") == said["ready"]
