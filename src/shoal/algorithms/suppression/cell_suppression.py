@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._merging import infeasible_as_one_class, merged, merged_as_published
+from shoal.algorithms.suppression._combination_search import CombinationSearch, wanted_margins
 from shoal.algorithms.suppression._hidden_cells import HiddenCells
 from shoal.algorithms.suppression._wildcard_search import WildcardSearch
 from shoal.core.contracts.algorithm import Algorithm
@@ -84,16 +85,20 @@ class CellSuppression(Algorithm):
     )
 
     def simplified(self, policy: Policy) -> Policy:
-        return policy if _is_wildcard(policy) else super().simplified(policy)
+        return policy if _is_wildcard(policy) or _is_of_combinations(policy) else super().simplified(policy)
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        if not _is_wildcard(policy):
+        if _is_of_combinations(policy) and dataset.schema.person is not None:
+            return self.search(dataset, policy.by_class(), run)
+        if not _is_wildcard(policy) and not _is_of_combinations(policy):
             policy.check_apart("cell suppression")
         records = HiddenCells.at(dataset, policy, self._weights(dataset), self._follows(dataset))
         self._check_strata(records)
         if _is_wildcard(policy):
             return self._with_wildcards(records, run)
         listed = records.patterns.listing()
+        if _is_of_combinations(policy):
+            return self._of_combinations(records, listed, run)
         watch = run.part(between=(0.2, 0.8))
         owners = records.least_dear(listed, watch) if self.exact else records.assigned(listed, watch)
         owners, _ = merged(records, owners, run.part(between=(0.8, 0.9)))
@@ -120,6 +125,17 @@ class CellSuppression(Algorithm):
         search = WildcardSearch(records.patterns, max(int(model.bound) for model in records.policy.models), self.most)
         masks = search.run(records.tuples, run)
         return records.hiding(masks, {"bound": round(search.bound(), 6)})
+
+    def _of_combinations(self, records: HiddenCells, listed: Sequence[NDArray[np.bool_]], run: Run) -> Recoding:
+        """The recoding in which every combination of so many columns is frequent enough."""
+        if self.exact:
+            raise ParameterError("exact: the least cost is found for k-anonymity, not for combinations of columns")
+        wanted = wanted_margins([model.margins for model in records.policy.models], len(records.patterns.keys))
+        search = CombinationSearch(records.patterns, wanted)
+        hidden = search.run(listed, run)
+        if hidden is None:
+            return self.search(records.dataset, records.policy.by_class(), run)
+        return records.hiding(hidden[:, records.tuples], {"bound": round(search.bound, 6)})
 
     def _weights(self, dataset: Dataset) -> Floats:
         """What a cell of each quasi-identifier is worth; more than all others together in a column of strata."""
@@ -184,6 +200,11 @@ class CellSuppression(Algorithm):
 def _is_wildcard(policy: Policy) -> bool:
     """Whether all that a policy asks for lets a hidden cell stand for any value."""
     return bool(policy.models) and all(model.wildcards for model in policy.models)
+
+
+def _is_of_combinations(policy: Policy) -> bool:
+    """Whether all that a policy asks for is about combinations of so many columns."""
+    return bool(policy.models) and all(model.margins for model in policy.models)
 
 
 def known_column(parameter: str, column: str, quasi: Sequence[str]) -> str:
