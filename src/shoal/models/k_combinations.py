@@ -38,8 +38,8 @@ class KCombinations(Model):
     A hidden cell and a missing one are values of their own: they match no other value.
 
     It looks across classes, at their margins: a class of one person is fine if each set of `size` columns has others.
-    Full-domain searches keep it as it is. Algorithms that look at a few classes at a time keep k-anonymity of all
-    columns instead, which implies it.
+    Full-domain searches and cell suppression keep it as it is. Algorithms that look at a few classes at a time keep
+    k-anonymity of all columns instead, which implies it.
 
     Reference: A. Hundepool and others, Statistical disclosure control, 2012.
 

@@ -164,3 +164,34 @@ def test_no_pattern_is_cheaper_than_those_that_are_looked_at(monkeypatch: pytest
     for chosen in product([False, True], repeat=6):
         closed = patterns.with_followers(np.array(chosen)[:, None])
         assert tuple(closed[:, 0].tolist()) in listed or patterns.cost(closed)[0] >= dearest
+
+
+@settings(max_examples=count(15, 150), deadline=None)
+@given(
+    st.lists(st.tuples(*[st.sampled_from("uvw")] * 3), min_size=4, max_size=14),
+    st.integers(2, 3),
+    st.sampled_from([(1, ()), (2, ()), (2, (4,)), (3, ())]),
+)
+def test_combinations_of_columns(rows: list[tuple[str, ...]], k: int, asked: tuple[int, tuple[int, ...]]) -> None:
+    """Every combination of shown and hidden values of so many columns has enough records, or there are too few."""
+    size, smaller = asked
+    model = shoal.models.KCombinations(k=k, size=size, smaller=smaller)
+    release = shoal.anonymize(opened(rows), model, algorithm=CellSuppression())
+    for number, least in {**dict(enumerate(smaller, 1)), size: k}.items():
+        for columns in combinations(range(3), number):
+            counts = Counter(tuple(row[column] for column in columns) for row in release.frame.rows())
+            assert min(counts.values()) >= least
+    assert release.recoding.facts["bound"] <= release.recoding.facts["cost"] <= 3 * len(rows)
+
+
+def test_combinations_within_strata_and_links() -> None:
+    rows = [("n", "1", "x"), ("n", "2", "x"), ("n", "3", "y"), ("s", "1", "x"), ("s", "1", "y"), ("s", "2", "y")]
+    release = shoal.anonymize(
+        opened(rows), "k-combinations:k=2,size=2", algorithm="cell-suppression:strata=a,linked=b=c"
+    )
+    frame = release.frame
+    assert "*" not in frame["a"].to_list() and release.verify(release.policy).holds
+    assert all(row["c"] == "*" for row in frame.iter_rows(named=True) if row["b"] == "*")
+    alone = opened([("n", "1"), ("n", "1"), ("s", "1")])
+    with pytest.raises(InfeasibleError, match=r"1 of 2 strata by 'a', with 1 record"):
+        shoal.anonymize(alone, "k-combinations:k=2,size=2", algorithm="cell-suppression:strata=a")

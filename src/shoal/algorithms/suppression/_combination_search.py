@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.suppression._patterns import Patterns
 from shoal.core.classes import Classes
-from shoal.core.grouping import group
+from shoal.core.grouping import Codes, group
 from shoal.core.margins import margins
 from shoal.core.run import Run
 
@@ -34,6 +35,7 @@ class CombinationSearch:
             run.report(place / MOST_ROUNDS, "hiding cells of rare combinations")
             sets, rare = self._rare()
             if not rare.any():
+                self._show_again(run)
                 return self.hidden
             before = int(self.hidden.sum())
             self._hide_more(sets, rare)
@@ -99,6 +101,40 @@ class CombinationSearch:
         order = np.argsort(shown, kind="stable")
         enough = int(np.searchsorted(np.cumsum(self.patterns.sizes[order]), self.wanted[len(columns)])) + 1
         hidden[columns[:, None], order[:enough]] = True
+
+    def _show_again(self, run: Run) -> None:
+        """Shows what need not be hidden after all: more was hidden than the last round asks for. Column by column, as
+        many tuples as possible show theirs, as long as no combination becomes too rare."""
+        order = np.argsort(-(self.hidden @ self.patterns.sizes), kind="stable")
+        for place, column in enumerate(order.tolist()):
+            run.report(place / len(order), "showing cells again")
+            without = self.hidden.copy()
+            without[column] = False
+            some = self.hidden[column] & ~self.patterns.with_followers(without)[column]
+            before = [numbers for numbers, _ in self._combinations(column, self.hidden)]
+            while some.any():
+                trial = self.hidden.copy()
+                trial[column, some] = False
+                staying = some.copy()
+                for numbers, (fresh, rare) in zip(before, self._combinations(column, trial), strict=True):
+                    few = rare[fresh]
+                    # Who is still hidden there needs those who hid with them.
+                    needed = np.zeros(int(numbers.max(initial=0)) + 1, np.bool_)
+                    needed[numbers[few & ~some]] = True
+                    staying &= ~few & ~needed[numbers]
+                if np.array_equal(staying, some):
+                    self.hidden = trial
+                    break
+                some = staying
+
+    def _combinations(self, column: int, hidden: NDArray[np.bool_]) -> Iterator[tuple[Codes, NDArray[np.bool_]]]:
+        """For each set of columns with this one, the combination of each tuple, and which combinations are too rare."""
+        shown = np.where(hidden, np.int32(0), self.patterns.keys + np.int32(1))
+        others = [place for place in range(len(shown)) if place != column]
+        for size, least in self.wanted.items():
+            for chosen in combinations(others, size - 1):
+                groups = group([shown[place] for place in (column, *chosen)], weights=self.patterns.sizes, index=True)
+                yield groups.index, groups.counts < least
 
 
 def wanted_margins(models: Sequence[Mapping[int, int]], columns: int) -> dict[int, int]:

@@ -45,6 +45,8 @@ class CellSuppression(Algorithm):
     another is hidden wherever that one is. A column of `strata` is never hidden, so that the models hold within each
     stratum.
 
+    A policy of nothing but `k-combinations` is kept as it is: cells of combinations that are too rare are hidden.
+
     Patterns of hidden columns are tried from the cheapest up: records that read alike, and are enough, stay together.
     Then groups with more records than they need lend some. The facts tell how many cells of each column are hidden,
     what they are worth together, and a `bound`: no release of the table that satisfies the policy by hiding cells costs
