@@ -99,6 +99,13 @@ def test_no_form_publishes_them(algorithm: str) -> None:
     assert all("w" not in frame.columns for frame in release.frames.values())
 
 
+def test_weights_that_are_no_more_than_the_records_are_noted() -> None:
+    table = pl.DataFrame({"sex": list("ffmm"), "w": [0.5, 1.5, 0.7, 1.3]})
+    (note,) = shoal.read(table, quasi=["sex"], weight="w").notes
+    assert "add up to 4, no more than the 4 records" in note
+    assert not shoal.read(table.with_columns(w=2 * pl.col("w")), quasi=["sex"], weight="w").notes
+
+
 def test_only_one_column_weighs() -> None:
     with pytest.raises(SchemaError, match="given twice"):
         shoal.read(EIGHT, quasi=["A", "w"], weight="w")

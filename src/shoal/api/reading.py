@@ -19,6 +19,7 @@ from shoal.core.run import Run
 from shoal.core.schema import FILLED, Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
+from shoal.core.weights import weight_notes
 from shoal.errors import HierarchyError, InputError, SchemaError, quoted, unknown_columns
 from shoal.job import plugins
 from shoal.job.arguments import arguments
@@ -192,7 +193,7 @@ def read(
         if checkpoint is not None:
             checkpoint.close()
         raise
-    return replace(data, notes=(*notes, *_code_notes(coded)))
+    return replace(data, notes=(*notes, *_code_notes(coded), *weight_notes(data.schema, data.table)))
 
 
 def _code_notes(coded: Mapping[str, int]) -> list[str]:

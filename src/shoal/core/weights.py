@@ -35,6 +35,21 @@ def check_weights(schema: Schema, table: EngineTable) -> None:
             )
 
 
+def weight_notes(schema: Schema, table: EngineTable) -> tuple[str, ...]:
+    """What to know about weights that cannot be those of a population."""
+    name = schema.weight
+    if name is None or schema.person is not None:
+        return ()
+    weights = table.group((name,), ())
+    total = float(weights_of(schema, name)[weights.keys[0]] @ weights.sizes)
+    if total >= weights.records * (1 + 1e-9):
+        return ()
+    return (
+        f"the weights in column {name!r} add up to {total:,.0f}, no more than the {weights.records:,} records, so "
+        "that the table counts as the whole population; give weights that add up to the population",
+    )
+
+
 def weights_of(schema: Schema, name: str) -> Floats:
     """The weight that each code of a weight column stands for."""
     values = schema.hierarchy_of(name).values
