@@ -132,7 +132,8 @@ class FileKind(OptionKind):
 
 @dataclass(frozen=True)
 class NamesKind(OptionKind):
-    """Several texts: separated by commas on the command line, or each with the option before it."""
+    """Several texts: on the command line, separated by commas, with the option given once or again for more; or,
+    `repeated`, each with the option before it."""
 
     repeated: bool = False
 
@@ -151,7 +152,8 @@ class NamesKind(OptionKind):
         return list(value)
 
     def parse(self, given: Any) -> Any:
-        return tuple(given if self.repeated else split_names(given))
+        texts = [given] if isinstance(given, str) else given
+        return tuple(texts if self.repeated else (name for text in texts for name in split_names(text)))
 
     def words(self, value: Any) -> list[str | None]:
         return list(value) if self.repeated else [join_names(value)]
@@ -365,7 +367,7 @@ def kind_of(annotation: str, **limits: Any) -> OptionKind:
     if bare in ("int", "float"):
         whole = bare == "int"
         return NumberKind(of_command=int | None if whole else float | None, whole=whole, **limits)
-    if limits.get("repeated"):
+    if KINDS.get(bare) is NamesKind:
         limits["of_command"] = list[str] | None
     several = bare.removeprefix("tuple[").removesuffix(", ...]")
     family = FAMILIES.get(several)

@@ -227,3 +227,12 @@ def test_an_annotation_without_a_kind_is_refused() -> None:
     odd = dataclasses.make_dataclass("Odd", [("colours", "dict[str, int]", option({}.__class__, "x.colours", ""))])
     with pytest.raises(TypeError, match="no kind of option"):
         list(options(odd))
+
+
+def test_a_list_that_is_given_twice_is_joined() -> None:
+    """A column that the first of two --drop names must not be published because there is a second one."""
+    nothing = dict.fromkeys((each.name for each in command_options.run_parameters("anonymize")), None)
+    job = command_options.job_from("anonymize", {**nothing, "quasi": ["age", "sex,zip"], "drop": ["name", '"a,b"']})
+    assert job.roles.quasi == ("age", "sex", "zip") and job.roles.drop == ("name", "a,b")
+    kinds = {each.name: each.annotation for each in command_options.run_parameters("anonymize")}
+    assert all("list[str]" in str(kinds[name]) for name in ("quasi", "sensitive", "identifiers", "drop", "allow_plain"))
