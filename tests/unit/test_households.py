@@ -14,9 +14,10 @@ import shoal
 from shoal import api, job
 from shoal.adversary.households import household_risks
 from shoal.adversary.individual_risk import individual_risk
+from shoal.api import anonymizing
 from shoal.cli import main
 from shoal.core.schema import Role
-from shoal.errors import InputError, ParameterError, SchemaError
+from shoal.errors import InputError, ParameterError, SchemaError, VerificationError
 
 QUASI = ["age", "sex", "region"]
 
@@ -255,3 +256,27 @@ def test_members_that_would_show_different_things_are_refused():
         shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=rooms", seed=1)
     kept = shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=age", seed=1)
     assert kept.frame.columns == ["age", "rooms"]
+
+
+def test_a_release_whose_members_show_different_things_is_withheld(monkeypatch):
+    monkeypatch.setattr(anonymizing, "with_consistent_households", lambda data, recoding, seed: recoding)
+    with pytest.raises(VerificationError, match="household-variables"):
+        shoal.anonymize(with_rooms(), "k-anonymity:k=3", algorithm="mondrian", seed=3)
+
+
+def test_the_figures_of_a_survey_are_those_of_brute_force(reference: Path):
+    """The table of sdcMicro's tests: 4,580 people of 1,000 households."""
+    names = ["urbrur", "roof", "sex", "age"]
+    table = polars.read_csv(reference.parent / "survey" / "testdata.csv", infer_schema_length=None)
+    data = shoal.read(table, quasi=names, household="ori_hid", drop=[*set(table.columns) - {*names, "ori_hid"}])
+    findings = shoal.diagnose(data)
+    people = table.select(
+        "ori_hid", risk=1 / polars.len().over(names), kind=polars.concat_str(names, separator="|", ignore_nulls=False)
+    )
+    homes = people.group_by("ori_hid").agg(
+        risk=1 - (1 - polars.col("risk")).product(), members=polars.len(), kinds=polars.col("kind").sort()
+    )
+    assert findings["households"].value == len(homes) == 1000
+    assert findings["expected-reidentifications"].value == pytest.approx(people["risk"].sum())
+    assert findings["household-reidentifications"].value == pytest.approx((homes["risk"] * homes["members"]).sum())
+    assert findings["unique-households"].value == (homes.group_by("kinds").len()["len"] == 1).sum()
