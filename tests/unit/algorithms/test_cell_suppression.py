@@ -75,7 +75,9 @@ def test_lends_records_of_large_groups() -> None:
     rows = [("30", "x")] * 3 + [("31", "x")] * 6 + [("50", "y")] * 4
     release = shoal.anonymize(opened(rows), shoal.KAnonymity(k=4), algorithm=CellSuppression())
     assert Counter(release.frame.rows()) == {("*", "x"): 4, ("31", "x"): 5, ("50", "y"): 4}
-    assert release.recoding.facts == {"hidden": {"a": 4, "b": 0}, "cost": 4.0, "bound": 4.0}
+    importance = {"a": 1.0, "b": 1.0}
+    expected = {"hidden": {"a": 4, "b": 0}, "importance": importance, "cost": 4.0, "bound": 4.0}
+    assert release.recoding.facts == expected
 
 
 def test_hides_what_is_less_important() -> None:

@@ -53,6 +53,19 @@ def test_people_are_counted_where_a_column_says_whose_the_rows_are(serving, tmp_
     assert (told["people"], told["records"], told["alone"]) == (3, 5, 1)
 
 
+def test_hidden_cells_are_counted_by_column_and_importance(served: Any) -> None:
+    served.post("/candidates/choose", spec="cell-suppression:importance=sex=3,strata=race")
+    while (told := served.facts("/before-after.json", panel="release")["release"])["state"] in ("waiting", "running"):
+        time.sleep(0.01)
+    told = told["hidden"]
+    assert {row["name"]: row["importance"] for row in told["rows"]} == {"age": 1.0, "sex": 3.0, "race": None}
+    counts = {row["name"]: row["count"] for row in told["rows"]}
+    assert counts["race"] == 0 and told["cells"] == sum(counts.values()) > 0
+    assert told["bound"] <= told["cost"] == counts["age"] + 3 * counts["sex"] and not told["wildcard"]
+    page = served.ask("/before-after", headers={"HX-Request": "true", "HX-Target": "release"})[2]
+    assert "Hidden cells" in page and "never hidden" in page
+
+
 def test_undo_and_redo_walk_through_the_history(served: Any) -> None:
     before = served.session.place
     served.post("/exposed/role", column=0, role="plain")

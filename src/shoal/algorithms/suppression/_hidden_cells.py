@@ -89,4 +89,6 @@ class HiddenCells(Records):
         plan = Plan(summary.keys, classes, classes < 0, np.stack(cells), tuple(codebooks), not whole)
         counts = dict(zip(summary.attributes, (hidden @ sizes).tolist(), strict=True))
         price = float(self.patterns.cost(hidden) @ sizes)
-        return Recoding(plan, facts={"hidden": counts, "cost": round(price, 6), **facts})
+        worth = [float(weight) if np.isfinite(weight) else None for weight in self.patterns.weights]
+        importance = dict(zip(summary.attributes, worth, strict=True))
+        return Recoding(plan, facts={"hidden": counts, "importance": importance, "cost": round(price, 6), **facts})

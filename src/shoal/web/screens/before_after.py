@@ -68,9 +68,25 @@ def _release(session: PageSession) -> dict[str, Any]:
         "suppressed": candidate.release.suppressed, "notes": list(candidate.release.notes),
         "plain": plain_facts(candidate.release),
         "most": [{"name": each.name, "lost": each.lost} for each in lost[:1]],
-        "drawn": candidate.form == "generalized", "sizes": _sizes(candidate),
+        "drawn": candidate.form == "generalized", "sizes": _sizes(candidate), "hidden": _hidden(candidate),
         **{key: candidate.facts()[key] for key in ("loss", "k", "average_risk")},
     }  # fmt: skip
+
+
+def _hidden(candidate: Candidate) -> dict[str, Any]:
+    """How many cells of each column are hidden, what one is worth, and what all are worth at least; the most first."""
+    decided = {} if candidate.release.recoding is None else candidate.release.recoding.facts
+    if "hidden" not in decided:
+        return {}
+    records = max(candidate.release.published.records, 1)
+    rows = [
+        {"name": name, "count": count, "share": count / records, "importance": decided["importance"][name]}
+        for name, count in sorted(decided["hidden"].items(), key=lambda entry: -entry[1])
+    ]
+    cells = sum(row["count"] for row in rows)
+    figures = {name: int(value) if (value := decided[name]) % 1 == 0 else value for name in ("cost", "bound")}
+    wildcard = any(model.wildcards for model in candidate.release.policy.models) if candidate.release.policy else False
+    return {"rows": rows, "cells": cells, "wildcard": wildcard, **figures}
 
 
 def _distribution(session: PageSession, place: int) -> dict[str, Any]:
