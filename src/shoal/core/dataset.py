@@ -104,6 +104,8 @@ class Dataset:
     def household_variables(self) -> tuple[str, ...]:
         """The quasi-identifiers that are the same for all members of a household: as declared, or else those that turn
         out to be."""
+        if self.schema.household is None:
+            return ()
         declared = self.schema.household_variables
         return tuple(name for name in self.schema.quasi if name in declared) or shared_attributes(self.summary)
 

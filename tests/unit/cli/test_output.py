@@ -242,7 +242,7 @@ def test_a_log_has_a_line_for_each_run_and_no_value(command: Command, table: Pat
     first, second, third, fourth = lines("log.jsonl")
     assert [line["exit"] for line in (first, second, third, fourth)] == [0, 0, 2, 1]
     assert first["command"] == "anonymize" and first["options"]["models"] == ["alpha-k-anonymity:alpha=1,k=2"]
-    assert first["options"]["quasi"] == "age,zip,sex" and first["options"]["seed"] == "given"
+    assert first["options"]["quasi"] == ["age,zip,sex"] and first["options"]["seed"] == "given"
     assert first["files"] == ["out.csv", "out.csv.manifest.json"] and "2)-anonymous" in first["summary"]
     assert "no manifest" in third["error"]
     text = Path("log.jsonl").read_text(encoding="utf-8")
