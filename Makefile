@@ -7,15 +7,16 @@ BIN := .venv/bin
 demo: .venv/demo
 	$(BIN)/shoal demo -o demo-output --overwrite
 
+# Three processes on two cores: one works while others wait for a browser, Java or a process that they started.
 test: .venv/installed packages
 	$(BIN)/python -m tests.kernels
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 # What is too slow for every day: all counts of the property and kill tests, all combinations, Spark's slow faults, and the
 # lowest and newest versions of all dependencies.
 test-long: .venv/installed packages lowest newest
 	$(BIN)/python -m tests.kernels
-	SHOAL_LONG=1 $(BIN)/python -m pytest -n 2
+	SHOAL_LONG=1 $(BIN)/python -m pytest -n 3
 
 # Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
 PACKAGES := weka openjdk-17-jre-headless chromium
