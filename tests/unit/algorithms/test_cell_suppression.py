@@ -197,3 +197,22 @@ def test_combinations_within_strata_and_links() -> None:
     alone = opened([("n", "1"), ("n", "1"), ("s", "1")])
     with pytest.raises(InfeasibleError, match=r"1 of 2 strata by 'a', with 1 record"):
         shoal.anonymize(alone, "k-combinations:k=2,size=2", algorithm="cell-suppression:strata=a")
+
+
+@given(
+    keys=st.lists(st.tuples(*[st.sampled_from("xyz")] * 3), min_size=2, max_size=6),
+    more=st.lists(st.integers(0, 4), min_size=6, max_size=6),
+    k=st.integers(3, 4),
+)
+@settings(max_examples=count(40, 600), deadline=None)
+def test_a_model_that_the_table_had_is_kept_though_nobody_asked(
+    keys: list[tuple[str, ...]], more: list[int], k: int
+) -> None:
+    """Everybody who is alike has two illnesses, some of them often: records to spare are those of one illness."""
+    ills = ["1" * (1 + extra) + "2" for extra in more]
+    rows = [(*key, ill) for key, some in zip(keys, ills, strict=False) for ill in some]
+    data = opened(rows, [*QUASI, "ill"], quasi=QUASI, sensitive=["ill"])
+    had = shoal.DistinctLDiversity(l=2)
+    assert bool(had.holds(data.summary).all())
+    release = shoal.anonymize(data, f"k-anonymity:k={k}", algorithm="cell-suppression", seed=1)
+    assert bool(had.holds(release.classes).all())

@@ -41,11 +41,15 @@ class HiddenCells(Records):
         return cls(**values, patterns=patterns)
 
     def assigned(self, listed: Sequence[NDArray[np.bool_]], run: Run) -> Codes:
-        """The class of each record: of those that read alike by the cheapest pattern possible."""
+        """The class of each record: of those that read alike by the cheapest pattern possible.
+
+        Where there are sensitive attributes, records that were alike stay together, so that the table keeps every model
+        that it had and that holds for the union of classes, whether or not the policy asks for it.
+        """
         judge, watch = self._judge if self.judged else None, run.part(between=(0.0, 0.6))
         groups = self.patterns.assigned(listed, self.policy.least, judge, watch)
         groups = Assigned(groups.owners[self.tuples], groups.hidden)
-        if not self.judged:
+        if not self.judged and not self.dataset.schema.sensitive:
             groups = lent(self.patterns, listed, self.tuples, groups, self.policy.least, run.part(between=(0.6, 1.0)))
         return numbered(groups.owners)
 

@@ -48,9 +48,10 @@ class CellSuppression(Algorithm):
     A policy of nothing but `k-combinations` is kept as it is: cells of combinations that are too rare are hidden.
 
     Patterns of hidden columns are tried from the cheapest up: records that read alike, and are enough, stay together.
-    Then groups with more records than they need lend some. The facts tell how many cells of each column are hidden,
-    what they are worth together, and a `bound`: no release of the table that satisfies the policy by hiding cells costs
-    less. With `exact` that is what it costs, but integer programming is for small tables only.
+    Then groups with more records than they need lend some, where nothing is sensitive: records that were alike stay
+    together otherwise, and the table keeps the diversity that it had. The facts tell how many cells of each column are
+    hidden, what they are worth together, and a `bound`: no release of the table that satisfies the policy by hiding
+    cells costs less. With `exact` that is what it costs, but integer programming is for small tables only.
 
     Does not protect against more than the models of the policy do, and need not find the least cost.
 
