@@ -47,7 +47,7 @@ def asked(tmp_path: Path, engine: str) -> job.Job:
     )
 
 
-def test_every_stage_is_told_in_its_order_and_the_share_never_falls(asked: job.Job) -> None:
+def test_every_stage_is_told_in_its_order_and_the_share_never_falls(asked: job.Job, engine: str) -> None:
     long_on_spark(engine)
     told: list[tuple[float, str]] = []
     api.run(asked, run=Run(lambda share, doing: told.append((share, doing))))
