@@ -144,7 +144,10 @@ def encode(
     spelled = np.array(texts, dtype=object)
     measured = settled is Kind.NUMERIC or reading.calendar is not None
     quantities = numbers if measured and texts else None
-    if quantities is None:
+    alike = plain_numbers(texts) if quantities is None else None
+    if alike is not None:  # numbers that are categories, or too large to be measured, keep their order: 2 before 10
+        order = ascending(alike, np.array([float(text) for text in alike], dtype=np.float64))
+    elif quantities is None:
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
     else:
         order = (ascending if settled is Kind.NUMERIC else chronological)(texts, quantities)
