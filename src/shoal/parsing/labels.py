@@ -50,7 +50,7 @@ def spelled(value: float) -> str:
 def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
     """The order of numbers, exact also where different ones are the same in floating point, then that of spellings."""
     order: NDArray[np.int64] = np.argsort(numbers, kind="stable")
-    if bool(np.any(np.diff(numbers[order]) == 0)):
+    if bool(np.any(numbers[order][1:] == numbers[order][:-1])):
         return np.array(sorted(range(len(texts)), key=lambda place: (Decimal(texts[place]), texts[place])), np.int64)
     return order
 
