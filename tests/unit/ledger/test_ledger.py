@@ -350,3 +350,11 @@ def test_sessions_of_overlap_are_entered(
     assert b"p17" not in Path("l.db").read_bytes()
     capsys.readouterr()
     assert run("ledger", "list", "l.db") == 0 and "1 session of overlap" in capsys.readouterr().out
+
+
+def test_everything_that_was_published_before_is_looked_at(tmp_path: Path) -> None:
+    """Not the last release alone: somebody who left and came back is in an earlier one."""
+    ledger, data = Ledger(tmp_path / "four.ledger"), TestGolden.data
+    for count in range(3):
+        assert len(ledger.history(data).releases) == count
+        entered(ledger, data, parted(data, [0, 0, 0, 0], shoal.KAnonymity(k=4)))
