@@ -173,3 +173,10 @@ def test_the_report_says_what_published_weights_tell(release: shoal.Release, dat
     assert "Every record has the mean weight of its class" in told["survey weights"]
     hidden = shoal.anonymize(data, K, algorithm="optimal", seed=1)
     assert "survey weights" not in dict(limits(hidden, (), published_columns(data, hidden), unverified=False))
+
+
+def test_the_weight_of_somebody_who_is_alone_in_a_class_is_not_published() -> None:
+    table = pl.DataFrame({"age": [30] * 4 + [70], "town": ["a"] * 4 + ["b"], "weight": [10.0, 12, 14, 16, 777]})
+    data = shoal.read(table, quasi=["age", "town"], weight="weight")
+    with pytest.raises(ParameterError, match="1 class of the release has one person only"):
+        shoal.anonymize(data, "k-anonymity:k=1", algorithm="optimal", publish_weights="scaled:10")

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.hierarchy import Floats
+from shoal.errors import MissingExtraError
 
 Method = Literal["exact", "approximate", "simple"]
 
 LARGE = 3
 """The sample frequency from which the approximation is taken; below it everybody computes exactly."""
-CONVERGES = 40
-"""The sample frequency from which so many terms of the series are all that floating point sees; for some, the function
-of scipy overflows there."""
+CONVERGES, LARGE_SHARE, TERMS = 40, 0.4, 64
+"""The sample frequency and the sampling share from which floating point sees no more terms of the series than these."""
 
 
 def individual_risk(frequencies: NDArray[np.number], population: Floats, method: Method = "exact") -> Floats:
@@ -52,15 +52,39 @@ def individual_risk(frequencies: NDArray[np.number], population: Floats, method:
 
 
 def _mean_inverse(sample: Floats, share: Floats) -> Floats:
-    """The mean of 1 / F. In this form the hypergeometric series has positive terms only, so nothing cancels."""
-    from scipy.special import hyp2f1
+    """The mean of 1 / F: share · ∫ u^(f−1) / (p + (1 − p)u) du from 0 to 1, nowhere by a difference of near numbers."""
+    means = np.empty(len(sample))
+    quickly = (sample >= CONVERGES) | (share > LARGE_SHARE)
+    means[quickly] = _by_series(sample[quickly], share[quickly])
+    whole = ~quickly & (sample == np.rint(sample))
+    means[whole] = _by_steps(sample[whole], share[whole])
+    rest = ~quickly & ~whole
+    if rest.any():
+        means[rest] = _by_scipy(sample[rest], share[rest])
+    return means
 
-    sums = np.ones(len(sample))
-    few = sample < CONVERGES
-    sums[few] = hyp2f1(1.0, 1.0, sample[few] + 1, 1 - share[few])
-    many, left = sample[~few], 1 - share[~few]
-    term = np.ones(len(many))
-    for step in range(1, CONVERGES + 1):
-        term *= step / (many + step) * left
-        sums[~few] += term
-    return share / sample * sums
+
+def _by_series(sample: Floats, share: Floats) -> Floats:
+    """All terms of the hypergeometric series are positive, and shrink quickly here."""
+    sums, term = np.ones(len(sample)), np.ones(len(sample))
+    for step in range(1, TERMS + 1):
+        term *= step / (sample + step) * (1 - share)
+        sums += term
+    return np.asarray(share / sample * sums, np.float64)
+
+
+def _by_steps(sample: Floats, share: Floats) -> Floats:
+    """From one person to the next: errors shrink as long as less than half of the population is in the sample."""
+    integrals = -np.log(share) / (1 - share)
+    for size in range(1, CONVERGES):
+        integrals = np.where(sample > size, (1 / size - share * integrals) / (1 - share), integrals)
+    return np.asarray(share * integrals, np.float64)
+
+
+def _by_scipy(sample: Floats, share: Floats) -> Floats:
+    """For parts of people, which there are where matches by missing values count less."""
+    try:
+        from scipy.special import hyp2f1
+    except ImportError:
+        raise MissingExtraError("individual risk with alpha below 1", "exact") from None
+    return np.asarray(share / sample * hyp2f1(1.0, 1.0, sample + 1, 1 - share), np.float64)

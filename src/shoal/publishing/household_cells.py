@@ -94,15 +94,11 @@ def _covered(plan: Plan, at: int, classes: Classes, tree: Hierarchy, hull: str |
 
 def _linked(households: Histogram, count: int) -> Codes:
     """A number for each of so many classes, the same for those that a chain of households connects."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+    from shoal.kernels.worlds import components
 
-    pairs: Any = coo_matrix(
-        (np.ones(len(households.values), np.bool_), (households.owners, count + households.values)),
-        shape=2 * (count + len(households.population),),
-    )
-    numbers: Codes = connected_components(pairs, directed=False)[1][:count]
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
+    owners, homes = (np.ascontiguousarray(each, np.int32) for each in (households.owners, households.values))
+    parts, _ = components(owners, homes, count, len(households.population))
+    return np.unique(parts[:count], return_inverse=True)[1].astype(np.int32)
 
 
 def _with_top(book: Codebook, tree: Hierarchy) -> tuple[Codebook, int]:

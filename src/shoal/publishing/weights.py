@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.core.contracts.table import Sheet, SheetColumn
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import counted
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.recoding import ClassWeights, Recoding
@@ -41,6 +42,12 @@ def with_weights(data: Dataset, recoding: Recoding, wanted: str | None, seed: in
     classes = decided_groups(data, plan, np.arange(plan.count, dtype=np.int32), plan.count, seed)
     population = classes.population
     assert population is not None
+    alone = int(np.sum(classes.headcounts[plan.published] == 1))
+    if alone:
+        raise ParameterError(
+            f"{counted(alone, 'classes')} of the release {'has' if alone == 1 else 'have'} one person only, whose own "
+            "weight would be published; ask for k-anonymity with k of at least 2, or leave the weights out"
+        )
     means = population / np.maximum(classes.sizes, 1)
     if how == "scaled":
         whole = data.summary.population
