@@ -126,6 +126,7 @@ def test_without_pseudonyms_a_recipient_is_told_that_households_cannot_be_counte
     shoal.anonymize(read(table), "k-households:k=3", algorithm="optimal").write(path)
     finding = shoal.verify(path)["k-households"]
     assert "'home', which the release lacks" in finding.how or "'who', which the release lacks" in finding.how
+    assert finding.unit == "records"  # which is what was counted
     (query,) = shoal.verification_sql(path, "duckdb")
     assert query.sql is None and "which the release lacks" in query.reason
 

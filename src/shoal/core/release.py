@@ -254,7 +254,8 @@ class Release(PublishedTables):
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
             finding = model.measure(self.view.judged_by(model))
             how, claim = f"{finding.how}; counted in records: {reason}", f"{finding.claim}{IN_RECORDS}"
-            return replace(finding, how=how, claim=claim)
+            unit = "records" if finding.unit in ("people", "households") else finding.unit
+            return replace(finding, how=how, claim=claim, unit=unit)
 
     def people_agree(self, stated: int) -> bool:
         """Whether the release has as many people as is stated, and no more than the crowd, of any value."""

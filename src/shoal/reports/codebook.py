@@ -254,6 +254,8 @@ def _treatment(stated: Mapping[str, Any], entry: Mapping[str, Any] | None, name:
     role = Role(entry["role"])
     if role in NAMING:
         return f"{stated['identifiers']} pseudonyms in the place of what names people"
+    if role is Role.WEIGHT:
+        return "the survey weight: one for each group of records that look alike, not the record's own"
     if name in stated.get("changed", ()):
         return f"changed by {stated['algorithm']['name']}; a value need not be true of its record"
     if role is Role.QUASI:

@@ -144,3 +144,11 @@ def test_hidden_cells_are_counted(tmp_path: Path) -> None:
     for name, each in hidden.items():
         assert each.treatment == "published as it is" + (f"; {counts[name]} cells hidden" if counts[name] > 1 else
                                                          "; 1 cell hidden" if counts[name] else "")  # fmt: skip
+
+
+def test_a_weight_is_not_called_the_records_own(tmp_path: Path) -> None:
+    table = pl.DataFrame({"age": [30, 30, 40, 40], "weight": [10.0, 20, 30, 50]})
+    data = shoal.read(table, quasi=["age"], weight="weight")
+    path = tmp_path / "out.csv"
+    shoal.anonymize(data, "k-anonymity:k=2", algorithm="optimal", publish_weights="means").write(path)
+    assert "one for each group" in shoal.codebook(path).html()
