@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from jsonschema import validate
 import shoal
 from shoal import api
 from shoal.cli import main, schemas
+from shoal.engines.common.formats import ENDINGS
 from shoal.errors import ParameterError
 
 ROOT = Path(__file__).parents[3]
@@ -139,3 +141,13 @@ def test_the_step_of_a_workflow_scans_what_changed(folder: Path) -> None:
     code, said, report = scanned()
     assert code == 0 and said.startswith("code=1\n")
     assert "`patients.csv`" in report and "alike.csv" not in report and CANARY not in report
+
+
+def test_the_hook_and_the_action_look_at_every_format_that_is_read() -> None:
+    """But for .txt, which is mostly no table."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
+    for ending in {ending for endings in ENDINGS.values() for ending in endings} - {".txt"}:
+        assert re.search(hook["files"], f"data/people{ending}") and re.search(hook["files"], f"PEOPLE{ending.upper()}")
+        assert f"':(icase)*{ending}'" in action, ending
+    assert re.search(hook["files"], "people.csv.gz") and not re.search(hook["files"], "notes.txt")
