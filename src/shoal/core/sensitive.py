@@ -110,7 +110,7 @@ class SensitiveModel(Model):
         return None if own or not plain(histogram) else self.compiled(histogram)
 
     def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        from shoal.kernels.keeping import judged
+        from shoal.kernels.publishable import judged
 
         holds = np.ones(len(classes), dtype=np.bool_)
         staying = classes.sizes

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
-from shoal.kernels.chains import further
+from shoal.kernels.condition_chains import further
 from shoal.utility.expected import Expected
 
 SMALL = 2048

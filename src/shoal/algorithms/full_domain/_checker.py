@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Base, Groupings, NodeSurvey
+from shoal.algorithms.full_domain._groupings import Base, Groupings, NodeCheck
 from shoal.algorithms.full_domain._judge import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
@@ -139,23 +139,23 @@ class Checker:
 
     def _by_cells(self, base: Base, nodes: Sequence[Node], scores: CellScores, room: int) -> list[_Checked]:
         """The verdicts when the objective adds up over cells."""
-        surveys = None
+        checks = None
         if self.judge.asked is not None:
-            surveys = self.groupings.surveyed(base, nodes, self.judge.asked, scores.rates, room)
-        if surveys is None:
-            surveys = [self._surveyed(base, node, scores, room) for node in nodes]
+            checks = self.groupings.checked(base, nodes, self.judge.asked, scores.rates, room)
+        if checks is None:
+            checks = [self._checked(base, node, scores, room) for node in nodes]
         return [
             _Checked(
                 NodeVerdict(
-                    node, survey.published, survey.records, survey.lost, survey.records <= self.budget, survey.score
+                    node, check.published, check.records, check.lost, check.records <= self.budget, check.score
                 ),
-                survey.classes,
-                survey.terms,
+                check.classes,
+                check.terms,
             )
-            for node, survey in zip(nodes, surveys, strict=True)
+            for node, check in zip(nodes, checks, strict=True)
         ]
 
-    def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> NodeSurvey:
+    def _checked(self, base: Base, node: Node, scores: CellScores, room: int) -> NodeCheck:
         """What there is to say about a node where it takes more than one look."""
         grouping = self.groupings.grouped_from(base, node, room)
         broken, keepable = self.judge.judge(grouping, node)

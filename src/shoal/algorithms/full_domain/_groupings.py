@@ -44,7 +44,7 @@ class Base:
     @cached_property
     def histograms(self) -> tuple[Any, ...]:
         """The histograms as kernels read them."""
-        from shoal.kernels.surveys import SparseCounts
+        from shoal.kernels.node_checks import SparseCounts
 
         return tuple(
             SparseCounts(histogram.starts, histogram.values, histogram.counts, len(histogram.population))
@@ -71,7 +71,7 @@ class Grouping:
         return spread
 
 
-class NodeSurvey(NamedTuple):
+class NodeCheck(NamedTuple):
     """How many classes a node has and how many are published, the records that break the policy, those that every
     specialization of the node has to leave out, too, what each attribute therefore adds to the score at least at each
     level from there down, and the node's score. Neither of the last two where more records are left out than may be."""
@@ -102,11 +102,11 @@ class Groupings:
     """
 
     def __init__(self, summary: Classes) -> None:
-        from shoal.kernels import lattice, surveys
+        from shoal.kernels import lattice, node_checks
         from shoal.kernels.lattice import Packed
 
         # Looked up once: a search of a few milliseconds calls them hundreds of times.
-        self._kernels, self._surveys = lattice, surveys
+        self._kernels, self._node_checks = lattice, node_checks
         self.summary = summary
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
@@ -141,17 +141,17 @@ class Groupings:
         """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
         return self.grouped_from(self.raw, node)
 
-    def surveyed(
+    def checked(
         self, base: Base, nodes: Sequence[Node], asked: Demand, rates: Any, room: int = 0
-    ) -> list[NodeSurvey] | None:
+    ) -> list[NodeCheck] | None:
         """Nodes that generalize a base, when only what is asked counts and cells cost what `rates` says; None when keys
         are too wide, or there is no room for histograms."""
-        kernel = self._surveys
+        kernel = self._node_checks
         levels = np.array(nodes, dtype=np.int64)
         least, budget, sensitive = asked
         scratch = self.room(room)
         if sensitive is None:
-            results = kernel.surveyed(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
+            results = kernel.checked(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
         else:
             at, measure, worst = sensitive
             entries = base.histograms[at]
@@ -164,7 +164,7 @@ class Groupings:
         if any(classes < 0 for classes, *_ in counts):
             return None
         return [
-            NodeSurvey(classes, published, records, lost, terms, score)
+            NodeCheck(classes, published, records, lost, terms, score)
             for (classes, published, records, lost), terms, score in zip(
                 counts, results.terms, results.scores.tolist(), strict=True
             )
@@ -172,11 +172,11 @@ class Groupings:
 
     def weighed(
         self, node: Node, grouping: Grouping, broken: NDArray[np.bool_], keepable: Counts, budget: int, rates: Any
-    ) -> NodeSurvey:
+    ) -> NodeCheck:
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
         levels, firsts, sizes = np.array(node, dtype=np.int64), grouping.firsts, grouping.sizes
-        kernel, table, domain = self._surveys.weighed, self.table, self.domain
-        return NodeSurvey(len(sizes), *kernel(levels, table, firsts, sizes, broken, keepable, budget, rates, domain))
+        kernel, table, domain = self._node_checks.weighed, self.table, self.domain
+        return NodeCheck(len(sizes), *kernel(levels, table, firsts, sizes, broken, keepable, budget, rates, domain))
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
         """Tries to make a base below a node that was grouped from far too large a one; says whether it did, which
@@ -288,7 +288,7 @@ class Groupings:
 
     def rolled(self, histogram: Histogram, grouping: Grouping) -> Histogram:
         """A histogram of a base over the classes of a node."""
-        kernel = self._surveys
+        kernel = self._node_checks
         size, classes = len(histogram.population), len(grouping.sizes)
         riding = histogram.contexts is not None or histogram.people is not None
         if riding or classes * size > max(DENSE, 64 * len(grouping.owners)):

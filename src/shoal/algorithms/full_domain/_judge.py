@@ -69,7 +69,7 @@ class Judge:
 
     def _least(self) -> int:
         """A size that every published class has, also because of the values that it needs."""
-        from shoal.kernels.keeping import fewest
+        from shoal.kernels.publishable import fewest
 
         needed = (int(fewest(measure, threshold)) for _, measure, threshold in self.compiled or ())
         return max(self.policy.least, *needed, 1)
@@ -117,7 +117,7 @@ class Judge:
 
     def _by_levels(self, grouping: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
         """The same by compiled levels alone."""
-        from shoal.kernels.keeping import judged
+        from shoal.kernels.publishable import judged
 
         holds = np.ones(len(grouping.sizes), dtype=np.bool_)
         keepable = grouping.sizes

@@ -14,7 +14,7 @@ import shoal
 from shoal.core.classes import Classes, Histogram
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.sensitive import SensitiveModel
-from shoal.kernels.keeping import fewest, judged
+from shoal.kernels.publishable import fewest, judged
 
 TREE = Hierarchy.from_paths("s", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])
 EXACT = [

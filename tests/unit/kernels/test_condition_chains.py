@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.chains import further
+from shoal.kernels.condition_chains import further
 
 
 def _plainly(numbers, weights, codes, factors, nexts):

@@ -6,11 +6,11 @@ import numpy as np
 
 from shoal.kernels.boxes import counted, scored, terms
 from shoal.kernels.compilation import kernel
-from shoal.kernels.keeping import judged
 from shoal.kernels.lattice import number
+from shoal.kernels.publishable import judged
 
 
-class Surveys(NamedTuple):
+class NodeChecks(NamedTuple):
     """What was found of some nodes. Of each: how many classes it has (-1 when a key does not fit into 64 bits) and how
     many of them are published, how many records break the policy and how many are lost in every specialization; what
     each attribute adds to the score at least at each level from there down; the score. The last two are of no use where
@@ -64,7 +64,7 @@ def weighed(levels, table, firsts, sizes, broken, keepable, budget, rates, domai
 
 
 @kernel
-def _survey(levels, packed, table, least, budget, rates, domain, scratch):
+def _check(levels, packed, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
     adds at least from there down, and the score when they are left out."""
@@ -156,37 +156,35 @@ def _examination(levels, packed, table, histogram, measure, worst, least, budget
 
 @kernel
 def _room(nodes, domain):
-    return Surveys(
+    return NodeChecks(
         np.zeros((len(nodes), 4), np.int64), np.zeros((len(nodes), *domain.widths.shape)), np.full(len(nodes), np.nan)
     )
 
 
 @kernel
-def _write(surveys, at, survey):
-    classes, published, records, gone, terms, score = survey
-    surveys.counts[at, 0], surveys.counts[at, 1] = classes, published
-    surveys.counts[at, 2], surveys.counts[at, 3] = records, gone
-    surveys.scores[at] = score
+def _write(checks, at, check):
+    classes, published, records, gone, terms, score = check
+    checks.counts[at, 0], checks.counts[at, 1] = classes, published
+    checks.counts[at, 2], checks.counts[at, 3] = records, gone
+    checks.scores[at] = score
     if len(terms):
-        surveys.terms[at] = terms
+        checks.terms[at] = terms
 
 
 @kernel
-def surveyed(nodes, packed, table, least, budget, rates, domain, scratch):
+def checked(nodes, packed, table, least, budget, rates, domain, scratch):
     """Nodes when only sizes count."""
-    surveys = _room(nodes, domain)
+    checks = _room(nodes, domain)
     for at in range(len(nodes)):
-        _write(surveys, at, _survey(nodes[at], packed, table, least, budget, rates, domain, scratch))
-    return surveys
+        _write(checks, at, _check(nodes[at], packed, table, least, budget, rates, domain, scratch))
+    return checks
 
 
 @kernel
 def examined(nodes, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """Nodes when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    surveys = _room(nodes, domain)
+    checks = _room(nodes, domain)
     for at in range(len(nodes)):
-        survey = _examination(
-            nodes[at], packed, table, histogram, measure, worst, least, budget, rates, domain, scratch
-        )
-        _write(surveys, at, survey)
-    return surveys
+        check = _examination(nodes[at], packed, table, histogram, measure, worst, least, budget, rates, domain, scratch)
+        _write(checks, at, check)
+    return checks
