@@ -29,9 +29,10 @@ def tabled(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def lines(
     rows: Sequence[Mapping[str, Any]], path: Path, *, x: str, y: str, by: str, titles: Mapping[str, str],
-    panel: str | None = None, columns: int = 2, log: Sequence[str] = (),
+    panel: str | None = None, columns: int = 2, log: Sequence[str] = (), shared: bool = False,
 ) -> None:  # fmt: skip
-    """Lines with dashes and shapes, so that they read in black and white; a panel for each value of `panel`."""
+    """Lines with dashes and shapes, so that they read in black and white; a panel for each value of `panel`, which
+    have one scale where it is `shared`."""
     library = altair()
     order = list(dict.fromkeys(str(row[by]) for row in rows))
     key = {"sort": order, "title": None, "legend": {"orient": "bottom", "columns": 3}}
@@ -56,5 +57,5 @@ def lines(
     else:
         sort = list(dict.fromkeys(str(row[panel]) for row in rows))
         chart = drawn.facet(facet=library.Facet(f"{panel}:N", title=None, sort=sort), columns=columns, data=data)
-        chart = chart.resolve_scale(y="independent").resolve_axis(x="independent")
+        chart = chart.resolve_scale(y="shared" if shared else "independent").resolve_axis(x="independent")
     save(chart, path)

@@ -16,7 +16,7 @@ import shoal
 from shoal import job
 from shoal.cli import main, schemas
 from shoal.core.run import Run
-from shoal.errors import CancelledError, InputError, ParameterError
+from shoal.errors import CancelledError, InputError, ParameterError, ShoalError
 from shoal.plots.balance import curves, trade_off
 from shoal.utility.learning import cross_validated
 
@@ -320,6 +320,43 @@ def test_no_k_below_the_line_that_the_policy_draws_is_recommended(data: shoal.Da
     assert found.as_dict()["asked_k"] == 11
     beyond = shoal.balance(data, shoal.KAnonymity(k=40), **options)
     assert beyond.recommended is None and "k = 40, which the policy asks for" in beyond.summary
+
+
+def test_only_the_columns_that_are_named_count(data: shoal.Dataset, file: Path, capsys: Any) -> None:
+    """A mean is never suppressed; without age the share is larger, and it is that of the frame's own cells."""
+    asked: dict[str, Any] = {"k": [2, 40], "algorithm": "oka:numeric=mean", "utility": "gcp", "seed": 1, "workers": 1}
+    every, two, none = (
+        shoal.balance(data, **asked, privacy_columns=columns) for columns in ((), ("race", "education"), ("age",))
+    )
+    for point, narrower, of_means in zip(every.points, two.points, none.points, strict=True):
+        frame = shoal.anonymize(data, f"k-anonymity:k={point.place['k']}", algorithm=asked["algorithm"], seed=1).frame
+        hidden = {name: float((frame[name] == "*").mean()) for name in ("education", "race")}
+        assert narrower.share(two.privacy.name).mean == pytest.approx(sum(hidden.values()) / 2)
+        assert point.share(every.privacy.name).mean == pytest.approx(sum(hidden.values()) / 3)
+        assert of_means.share(none.privacy.name).mean == 0
+    assert two.privacy.words == "share of suppressed cells of race and education"
+    both = shoal.balance(data, **asked, privacy=[two.privacy.name, "suppression-share"])
+    assert (
+        figures(both)["points"][1]["measures"] | figures(two)["points"][1]["measures"]
+        == figures(both)["points"][1]["measures"]
+    )
+    command = ("balance", file, "--quasi", ",".join(QUASI), "--sweep", "k=2,40", "--algorithm", asked["algorithm"],
+               "--utility", "gcp", "--seed", 1, "--workers", 1, "--json")  # fmt: skip
+    assert ended(*command, "--privacy-columns", "race,education") == 0
+    assert json.loads(capsys.readouterr().out)["definitions"][two.privacy.name] == two.privacy.words
+
+
+@pytest.mark.parametrize(
+    "asked, words",
+    [
+        ({"privacy_columns": ["occupation"]}, "no column named 'occupation'"),
+        ({"privacy": "suppression-share:columns=height|race"}, "no column named 'height'"),
+        ({"privacy": "highest-risk", "privacy_columns": ["race"]}, "only suppression-share counts"),
+    ],
+)
+def test_columns_that_cannot_count_are_refused(asked: dict[str, Any], words: str, data: shoal.Dataset) -> None:
+    with pytest.raises(ShoalError, match=words):
+        shoal.balance(data, k=[2, 3], utility="gcp", **asked)
 
 
 def test_definitions_are_told_apart_in_words() -> None:

@@ -34,13 +34,25 @@ class Grown(NamedTuple):
         return {"exact": True} if self.blocks == 1 else {"exact": False, "blocks": self.blocks}
 
 
-def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> Grown:
-    """Clusters of the least size, and of more where `relaxed` ones may grow beyond it.
+class Relaxing(NamedTuple):
+    """How far clusters grow beyond the least size: the rule, a constant of `kernels.members`, and its factor. Clusters
+    grow until they have a `share` of all records; the others are left over."""
+
+    rule: int = 0
+    room: float = 1.0
+    share: float = 1.0
+
+
+EXACTLY = Relaxing()
+
+
+def grown(records: Records, start: int, run: Run, relaxing: Relaxing = EXACTLY) -> Grown:
+    """Clusters of the least size, or larger ones where `relaxing` says so.
 
     `start` is the distinct tuple that the first cluster begins far from. The number of threads changes nothing.
     """
     if len(records.points) <= 2 * BLOCK:
-        return _grown(records, start, run, relaxed)
+        return _grown(records, start, run, relaxing)
     from shoal.kernels import threads
 
     blocks = Blocks.cut(records.points, records.costs, BLOCK, run)
@@ -51,7 +63,7 @@ def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> G
 
     def work(number: int) -> Grown:
         inside = records.some(order[edges[number] : edges[number + 1]])
-        growth = _grown(inside, start % len(inside.points), quiet, relaxed)
+        growth = _grown(inside, start % len(inside.points), quiet, relaxing)
         run.report(next(done) / len(blocks), "growing clusters")
         return growth
 
@@ -64,12 +76,13 @@ def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> G
     return Grown(owners, clusters, len(blocks))
 
 
-def _grown(records: Records, start: int, run: Run, relaxed: bool) -> Grown:
+def _grown(records: Records, start: int, run: Run, relaxing: Relaxing) -> Grown:
     """The same in one piece."""
     from shoal.kernels.members import grow, seeded
 
     points, counts, least = records.points, records.counts, records.policy.least
     growth = seeded(counts, records.index(points, run), start)
+    share, rule = relaxing.share, (relaxing.rule, relaxing.room)
     for _, end in portions(len(records), run, "growing clusters"):
-        grow(points, counts, growth, records.costs, least, relaxed, len(records) - end, run.flag)
+        grow(points, counts, growth, records.costs, least, rule, len(records) - int(share * end), run.flag)
     return Grown(growth.owners, int(growth.clusters[0]), 1)

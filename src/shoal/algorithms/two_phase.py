@@ -6,34 +6,41 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Gt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import ClusteringAlgorithm
-from shoal.algorithms._growth import grown
+from shoal.algorithms._growth import Relaxing, grown
 from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
+from shoal.errors import ParameterError
 
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPhase(ClusteringAlgorithm):
-    """Phase one grows clusters as k-member does, and lets a cluster that has k records take more as long as the
-    next one adds no more loss than it would pay together with its own nearest, were it to begin another cluster. Phase
-    two splits every cluster of 2k records or more.
+    """Phase one grows clusters as k-member does, but lets a cluster that has k records take more. Phase two splits
+    every cluster of 2k records or more.
+
+    `growth` says how far clusters grow, with the factor `room`. `neighbours`: as long as the next record adds no more
+    loss than it would pay together with its own nearest, were it to begin another cluster. `record`: as long as the
+    next record itself pays no more in the cluster than that. `loss`: as long as no record pays more than `room` times
+    what it did when there were k. `size`: up to `room` times k records. `cores`: clusters of k records take in one of
+    `room` records, and everybody else joins where that adds least.
 
     Splitting A bisects a big cluster around its two farthest members, again and again. Splitting B runs k-member
     inside it. Both keep a split only if the loss falls, so that they lose no more than phase one; whether they lose
     less than k-member depends on the table. Splitting `none` keeps the big clusters.
 
     The method is reconstructed: of the work that proposes it only the abstract, the titles of its listings and its
-    figures' captions were at hand. Above 131,072 distinct tuples phase one looks at one block of the table at a time,
-    and the facts of the recoding say so: `exact` is false.
+    figures' captions were at hand, and none of them says how far clusters grow. Above 131,072 distinct tuples phase one
+    looks at one block of the table at a time, and the facts of the recoding say so: `exact` is false.
 
     Does not protect against more than the models of the policy do, and does not find the least loss.
 
@@ -49,8 +56,23 @@ class TwoPhase(ClusteringAlgorithm):
         ['[21-22]', '[23-24]', '[61-64]']
     """
 
-    examples: ClassVar[Examples] = ({"splitting": "A"}, {"splitting": "B"})
+    examples: ClassVar[Examples] = (
+        {"splitting": "A"},
+        {"splitting": "B", "growth": "cores", "room": 1.5},
+        {"splitting": "A", "growth": "record"},
+    )
 
+    growth: Annotated[
+        Literal["neighbours", "record", "loss", "size", "cores"],
+        Doc("what phase one looks at when a cluster of k records could take another one"),
+    ] = "neighbours"
+    room: Annotated[
+        float | None,
+        Gt(0),
+        Doc(
+            "how far clusters grow in phase one, as a factor; by default 1 for neighbours and record, 2 for the others"
+        ),
+    ] = None
     splitting: Annotated[
         Literal["none", "A", "B"],
         Doc("how big clusters are split: around the two farthest members, by k-member inside them, or not"),
@@ -61,10 +83,10 @@ class TwoPhase(ClusteringAlgorithm):
 
         start = int(records.tuples[generator.integers(len(records))])
         least = records.policy.least
-        growth = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
+        growth = grown(records, start, run.part(between=(0.0, 0.8)), self._relaxing())
         owners = join_leftovers(records, growth.owners, run)
         sizes = np.bincount(owners)
-        facts = {**growth.facts, "clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
+        big = int(np.sum(sizes >= 2 * least))
         run.report(0.8, "splitting clusters")
         parts = owners
         if self.splitting == "A":
@@ -73,7 +95,25 @@ class TwoPhase(ClusteringAlgorithm):
             run.check()
         elif self.splitting == "B":
             parts = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
-        return _improved(records, owners, parts), facts
+        split = _improved(records, owners, parts)
+        return split, {
+            **growth.facts,
+            "clusters": len(sizes),
+            "big": big,
+            "split-off": int(split.max()) + 1 - len(sizes),
+        }
+
+    def _relaxing(self) -> Relaxing:
+        from shoal.kernels.members import EXACT, LOSS, NEIGHBOURS, RECORD, SIZE
+
+        compared = self.growth in ("neighbours", "record")
+        room = self.room if self.room is not None else (1.0 if compared else 2.0)
+        if not compared and room < 1:
+            raise ParameterError(f"room: with growth={self.growth}, clusters have k records at least; take 1 or more")
+        if self.growth == "cores":
+            return Relaxing(EXACT, share=1 / room)
+        rules = {"neighbours": NEIGHBOURS, "record": RECORD, "loss": LOSS, "size": SIZE}
+        return Relaxing(rules[self.growth], room)
 
 
 def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run) -> Codes:

@@ -40,6 +40,7 @@ def balance(
     algorithm: Algorithm | str | Iterable[Algorithm | str] = DEFAULT_ALGORITHM,
     utility: Any = None,
     privacy: Metric | str | Iterable[Metric | str] = "suppression-share",
+    privacy_columns: Iterable[str] = (),
     analyses: Iterable[Analysis | str | Mapping[str, Any]] = (),
     seeds: int = 1,
     seed: int | None = None,
@@ -74,6 +75,8 @@ def balance(
             was lost. By default the analyses, where some are declared, else the decision stump.
         privacy: definitions of privacy, the leading one first: `suppression-share`, `highest-risk`, `average-risk`,
             `privacy-loss`.
+        privacy_columns: the quasi-identifiers whose cells `suppression-share` counts; by default all of them. Leave out
+            those that are published as means, which are never suppressed.
         analyses: what must survive, as for `evaluate`. Where nothing else is swept, algorithms of every form are: the
             release that keeps the analyses best under the policy is looked for.
         seeds: how many seeds to try for each setting; figures are then means.
@@ -100,7 +103,7 @@ def balance(
         ['baseline', 'classes', 'k', 'measures']
     """
     from shoal.tradeoff.balance import Balance
-    from shoal.tradeoff.measures import ANALYSES, Accuracy, checked_target
+    from shoal.tradeoff.measures import ANALYSES, Accuracy, check_columns, checked_target
     from shoal.tradeoff.measures import privacy as privacy_by
     from shoal.tradeoff.measures import utility as utility_by
     from shoal.tradeoff.points import SweepTask, available, carry_out
@@ -133,9 +136,11 @@ def balance(
     combinations = list(settings(axes, basis))
     definitions = (ANALYSES if declared else DEFAULT) if utility is None else utility
     utilities = tuple(utility_by(each, target, declared) for each in _several(definitions))
-    privacies = tuple(privacy_by(each) for each in _several(privacy))
+    columns = as_list(privacy_columns)
+    privacies = tuple(privacy_by(each, columns) for each in _several(privacy))
     if not utilities or not privacies:
         raise ParameterError("name a definition of utility and one of privacy")
+    check_columns(data, privacies, columns)
     if target is not None:
         checked_target(data, target)
     for name, number in (("seeds", seeds), ("workers", workers)):

@@ -225,6 +225,11 @@ class Job:
         "suppression-share:missing=suppressed, highest-risk, average-risk, privacy-loss (default: the first).",
         BALANCE, verbs="balance",
     )  # fmt: skip
+    privacy_columns: tuple[str, ...] = option(
+        (), "balance.privacy_columns",
+        "Quasi-identifiers whose cells suppression-share counts, separated by commas (default: all of them).",
+        BALANCE, verbs="balance",
+    )  # fmt: skip
     seeds: int = option(1, "balance.seeds", "Number of seeds to try; the spread is shown.", BALANCE, verbs="balance")
     analyses: tuple[Analysis, ...] = option(
         (), "analyses",

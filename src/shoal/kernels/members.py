@@ -10,6 +10,10 @@ from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, reti
 from shoal.kernels.sorting import insert
 
 ROUNDING = 1e-9
+EXACT, NEIGHBOURS, RECORD, LOSS, SIZE = range(5)
+"""When a cluster that has enough records takes another one: never; while that adds no more loss than so many times what
+the record would pay among its own nearest; while the record itself pays no more than that; while no record pays more
+than so many times what it did; up to so many times as many records."""
 
 
 class Growth(NamedTuple):
@@ -117,14 +121,15 @@ def _alone(point, points, growth, costs, others):
 
 
 @kernel
-def grow(points, counts, growth, costs, least, relaxed, spare, flag):
+def grow(points, counts, growth, costs, least, relaxing, spare, flag):
     """Grows clusters, one after the other, as greedy k-member does, until `spare` records or fewer than `least` are
     left.
 
     A cluster begins with the record farthest from where the last one began, and takes the record that adds least
-    loss until it has `least`. When `relaxed` it goes on as long as the next record adds no more than it would pay
-    among its own nearest, and leaves nobody or enough for another cluster.
+    loss until it has `least`. It goes on as the rule of `relaxing` says, with its factor, as long as that leaves nobody
+    or enough for another cluster.
     """
+    rule, room = relaxing
     remaining, owners = growth.remaining, growth.owners
     firsts = np.cumsum(counts) - counts
     rest, clusters, origin = growth.rest[0], growth.clusters[0], growth.origin[0]
@@ -133,7 +138,7 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
         origin = _farthest(points, growth, costs, origin)
         for attribute in range(len(low)):
             low[attribute] = high[attribute] = points[origin, attribute]
-        size, paid, point, after = 0, 0.0, origin, 0.0
+        size, paid, point, after, bound = 0, 0.0, origin, 0.0, 0.0
         while not flag[0]:
             # Equal records join together: once one of them is in, the others add nothing to the range.
             joining = min(remaining[point], max(least - size, 1))
@@ -147,12 +152,18 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
                 high[attribute] = max(high[attribute], points[point, attribute])
             if remaining[point] == 0:
                 retire(point, growth.roster)
-            if rest == 0 or (size >= least and not relaxed):
+            if rest == 0 or (size >= least and (rule == EXACT or 1 < rest <= least)):
+                break
+            if rule == SIZE and size >= room * least:
                 break
             point, after = _cheapest(points, growth, costs, low, high)
-            if size >= least:
-                added = (size + 1) * after - size * paid
-                if 1 < rest <= least or added > _alone(point, points, growth, costs, least - 1) + ROUNDING:
+            if size <= least:
+                bound = room * paid
+            if size >= least and rule == LOSS and after > bound + ROUNDING:
+                break
+            if size >= least and rule in (NEIGHBOURS, RECORD):
+                charged = after if rule == RECORD else (size + 1) * after - size * paid
+                if charged > room * _alone(point, points, growth, costs, least - 1) + ROUNDING:
                     break
         clusters += 1
     growth.rest[0], growth.clusters[0], growth.origin[0] = rest, clusters, origin

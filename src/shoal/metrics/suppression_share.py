@@ -13,9 +13,10 @@ from typing_extensions import Doc
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.formatting import enumerated
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.errors import NotDefined
+from shoal.errors import NotDefined, unknown_columns
 from shoal.parsing.labels import number
 
 
@@ -26,7 +27,8 @@ class SuppressionShare(Metric):
     utility.
 
     Does not count cells that are only less precise, nor means, which say something however wide their class is, nor a
-    column that has one single value.
+    column that has one single value. A column that is published as means can therefore never be suppressed; name the
+    other `columns` to leave it out of the share.
 
     Reference: A. Tandon, S. Jain, Balancing between data utility and privacy preservation in data mining, 2010.
 
@@ -43,13 +45,26 @@ class SuppressionShare(Metric):
             "whether a published missing value is a value of its own or counts as suppressed, as the source seems to do"
         ),
     ] = "value"
+    columns: Annotated[
+        tuple[str, ...], Doc("the quasi-identifiers whose cells count, separated by | (default: all of them)")
+    ] = ()
 
-    examples: ClassVar[Examples] = ({}, {"missing": "suppressed"})
+    examples: ClassVar[Examples] = ({}, {"missing": "suppressed", "columns": ("age",)})
+
+    def counted(self, dataset: Dataset) -> tuple[str, ...]:
+        """The quasi-identifiers whose cells count."""
+        quasi = dataset.schema.quasi
+        unknown = [name for name in self.columns if name not in quasi]
+        if unknown:
+            raise unknown_columns(unknown, quasi)
+        return tuple(name for name in quasi if not self.columns or name in self.columns)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         cells, people = release.view.cells(), release.view.people()
-        sizes, shares = people.sizes, {}
+        sizes, shares, counted = people.sizes, {}, self.counted(dataset)
         for position, hierarchy in enumerate(dataset.hierarchies):
+            if hierarchy.column not in counted:
+                continue
             low, high = cells.low[position], cells.high[position]
             top = (low == 0) & (high == hierarchy.size - 1) & (hierarchy.size > 1)
             if hierarchy.ordered and top.any():
@@ -60,5 +75,6 @@ class SuppressionShare(Metric):
                 top |= (low == 0) & (high == 0)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
         mean = sum(shares.values()) / len(shares)
-        how = "quasi-identifier cells at the top of their hierarchy or in left-out records, over all of them"
+        which = f" of {enumerated(counted)}" if self.columns else ""
+        how = f"quasi-identifier cells{which} at the top of their hierarchy or in left-out records, over all of them"
         return Finding(name="suppression-share", value=mean, detail=shares, unit="share", how=how)

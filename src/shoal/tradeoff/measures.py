@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from shoal import registry
 from shoal.api.learning import learner, learner_names
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import enumerated
 from shoal.core.release import Release
 from shoal.core.schema import WITHHELD
 from shoal.diagnosis.exposure import exposure
@@ -111,8 +112,9 @@ class Safety(TradeoffMeasure):
         return 1.0 - float(exposure(release.in_people(release.view.people()))[self.name].value)
 
 
-def privacy(spec: str | Metric) -> TradeoffMeasure:
-    """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss.
+def privacy(spec: str | Metric, columns: Sequence[str] = ()) -> TradeoffMeasure:
+    """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss. The
+    share counts cells of all quasi-identifiers, or of some `columns`, unless the definition itself names others.
 
     Example:
         >>> [privacy(name).definition.words for name in ("suppression-share", "highest-risk")]
@@ -123,9 +125,25 @@ def privacy(spec: str | Metric) -> TradeoffMeasure:
     metric = _metric(spec, "privacy", RISKS, (PRIVACY, *GAINS))
     if registry.name_of(metric) != PRIVACY:
         return _left(metric)
-    name, missing = plugins.written(metric), metric.parameters()["missing"] == "suppressed"
-    words = f"share of suppressed{' or missing' if missing else ''} cells"
+    if not metric.parameters()["columns"]:
+        metric = replace(cast(Any, metric), columns=tuple(columns))
+    name, chosen = plugins.written(metric), metric.parameters()
+    words = f"share of suppressed{' or missing' if chosen['missing'] == 'suppressed' else ''} cells"
+    if chosen["columns"]:
+        words += f" of {enumerated(chosen['columns'])}"
     return MetricShare(Definition(name=name, words=words, heading=name), metric, loss=False)
+
+
+def check_columns(data: Dataset, privacies: Iterable[TradeoffMeasure], columns: Sequence[str]) -> None:
+    """Refuses columns that are no quasi-identifiers, and such as no definition of privacy counts."""
+    named = [each.metric.parameters().get("columns", ()) for each in privacies if isinstance(each, MetricShare)]
+    unknown = [name for names in (*named, columns) for name in names if name not in data.schema.quasi]
+    if unknown:
+        raise unknown_columns(unknown, data.schema.quasi)
+    if columns and tuple(columns) not in named:
+        raise ParameterError(
+            f"only {PRIVACY} counts the cells of columns; name it as privacy, or leave the columns out"
+        )
 
 
 def _left(metric: Metric) -> TradeoffMeasure:

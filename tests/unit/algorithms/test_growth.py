@@ -8,10 +8,11 @@ from numba import get_num_threads, set_num_threads
 
 import shoal
 from shoal.algorithms import _growth
-from shoal.algorithms._growth import grown
+from shoal.algorithms._growth import Relaxing, grown
 from shoal.algorithms._records import Records
 from shoal.core.policy import Policy
 from shoal.core.run import Run
+from shoal.kernels.members import EXACT, NEIGHBOURS
 
 QUASI = ["age", "education", "country", "salary-class"]
 
@@ -32,9 +33,9 @@ def records(census: shoal.Dataset, k: int = 7) -> Records:
     return Records.of(census, policy, ("interval", "hierarchy", "hierarchy", "interval"))
 
 
-@pytest.mark.parametrize("relaxed", [False, True])
-def test_blocks_leave_fewer_than_the_least_size_each(census: shoal.Dataset, small_blocks: None, relaxed: bool) -> None:
-    found = grown(records(census), 5, Run(), relaxed=relaxed)
+@pytest.mark.parametrize("rule", [EXACT, NEIGHBOURS])
+def test_blocks_leave_fewer_than_the_least_size_each(census: shoal.Dataset, small_blocks: None, rule: int) -> None:
+    found = grown(records(census), 5, Run(), Relaxing(rule))
     assert found.blocks > 5
     assert found.facts == {"exact": False, "blocks": found.blocks}
     sizes = np.bincount(found.owners[found.owners >= 0])

@@ -262,6 +262,32 @@ class TestTwoPhase:
 
         assert paid(splitting) < paid("none")
 
+    @pytest.mark.parametrize("growth", ["neighbours:3", "record:1.5", "loss:2", "size:3", "cores:2"])
+    def test_the_further_clusters_grow_the_more_are_split(self, growth: str) -> None:
+        rule, room = growth.split(":")
+        records = Records.of(
+            read(people(400)), Policy(models=(shoal.KAnonymity(k=3),), seed=3), ("interval", "hierarchy", "hierarchy")
+        )
+        sizes, found = {}, {}
+        for splitting in ("none", "A", "B"):
+            method = TwoPhase(growth=rule, room=float(room), splitting=splitting)  # type: ignore[arg-type]
+            owners, found[splitting] = method.cluster(records, np.random.default_rng(1), Run())
+            sizes[splitting] = np.bincount(owners)
+        assert all(each.min() >= 3 and each.sum() == 400 for each in sizes.values())
+        big = int(np.sum(sizes["none"] >= 6))
+        assert big == found["A"]["big"] == found["B"]["big"] > 0 == found["none"]["split-off"]
+        for splitting in ("A", "B"):
+            assert len(sizes[splitting]) == found[splitting]["clusters"] + found[splitting]["split-off"]
+            assert found[splitting]["split-off"] >= big // 2
+        if rule == "size":  # all but the last, which takes what is left
+            assert np.all(np.sort(sizes["none"])[1:-1] == 9)
+        if rule == "cores":
+            assert found["none"]["clusters"] == -(-200 // 3)
+
+    def test_clusters_cannot_have_fewer_than_k_records(self) -> None:
+        with pytest.raises(ParameterError, match="take 1 or more"):
+            shoal.anonymize(read(people(30)), "k-anonymity:k=3", algorithm="two-phase:growth=size,room=0.5")
+
     def test_the_specified_cluster_is_split_both_ways(self) -> None:
         """{1, 2, 10, 11, 12} loses 5 as one cluster, and 8/11 as {1, 2} and {10, 11, 12}."""
         table = pl.DataFrame({"age": [1, 2, 10, 11, 12]})

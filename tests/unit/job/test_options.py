@@ -75,7 +75,8 @@ FULL = Job(
     target="remark",
     sweep=("k=2..20", "algorithm=oka"),
     utility=("c45",),
-    privacy=("highest-risk",),
+    privacy=("suppression-share",),
+    privacy_columns=("age",),
     seeds=3,
     analyses=(file.parse({"analyses": [{"analysis": "mean(age)"}]}, Path()).analyses),
 )

@@ -107,9 +107,10 @@ def test_nearest_are_the_nearest(scattered: tuple) -> None:
 
 
 def plain_members(
-    points: np.ndarray, counts: np.ndarray, costs: tuple, least: int, start: int, *, relaxed: bool = False
-) -> list[list[int]]:
-    """Greedy k-member, record by record, looking at all of them; the relaxed form is that of two-phase clustering."""
+    points: np.ndarray, counts: np.ndarray, costs: tuple, least: int, start: int, rule: int = members.EXACT,
+    room: float = 1.0,
+) -> list[list[int]]:  # fmt: skip
+    """Greedy k-member, record by record, looking at all of them; the other rules are those of two-phase clustering."""
 
     def alone(record: int, others: list[int]) -> float:
         near = sorted(others, key=lambda point: cost.pair(costs, points[record], points[point]))[: least - 1]
@@ -118,9 +119,17 @@ def plain_members(
     def joins(record: int, cluster: list[int], rest: list[int]) -> bool:
         others = list(rest)
         others.remove(record)
+        if others and len(others) < least:
+            return False
         before, after = together(costs, points[cluster]), together(costs, points[[*cluster, record]])
         added = (len(cluster) + 1) * after - len(cluster) * before
-        return added <= alone(record, others) + 1e-9 and (not others or len(others) >= least)
+        limits = {
+            members.NEIGHBOURS: lambda: added <= room * alone(record, others) + 1e-9,
+            members.RECORD: lambda: after <= room * alone(record, others) + 1e-9,
+            members.LOSS: lambda: after <= room * together(costs, points[cluster[:least]]) + 1e-9,
+            members.SIZE: lambda: len(cluster) < room * least,
+        }
+        return limits[rule]()
 
     rest = [point for point, count in enumerate(counts) for _ in range(count)]
     clusters, origin = [], start
@@ -128,7 +137,7 @@ def plain_members(
         origin = max(rest, key=lambda point: cost.pair(costs, points[origin], points[point]))
         cluster = [origin]
         rest.remove(origin)
-        while rest and (len(cluster) < least or relaxed):
+        while rest and (len(cluster) < least or rule != members.EXACT):
             cheapest = min(rest, key=lambda point: together(costs, points[[*cluster, point]]))
             if len(cluster) >= least and not joins(cheapest, cluster, rest):
                 break
@@ -139,13 +148,13 @@ def plain_members(
 
 
 def grown(
-    points: np.ndarray, counts: np.ndarray, boxes: index.Boxes, costs: Costs, least: int, start: int, *,
-    relaxed: bool = False,
+    points: np.ndarray, counts: np.ndarray, boxes: index.Boxes, costs: Costs, least: int, start: int,
+    rule: int = members.EXACT, room: float = 1.0,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """All clusters, grown in two goes."""
     growth = members.seeded(counts, boxes, start)
     for spare in (counts.sum() // 2, 0):
-        members.grow(points, counts, growth, costs, least, relaxed, spare, GO_ON)
+        members.grow(points, counts, growth, costs, least, (rule, room), spare, GO_ON)
     return growth.owners, int(growth.clusters[0])
 
 
@@ -163,8 +172,12 @@ def test_growing_is_greedy_k_member(scattered: tuple) -> None:
     assert sum(paid) == pytest.approx(sum(together(costs, points[cluster]) for cluster in wanted), rel=0.02)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_relaxed_clusters_take_whoever_would_pay_more_elsewhere(seed: int) -> None:
+RULES = {"neighbours": 1.0, "record": 1.2, "loss": 1.5, "size": 1.7}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_relaxed_clusters_grow_as_far_as_their_rule_says(seed: int, rule: str) -> None:
     """Against the plain twin, on lines where no tie decides."""
     generator = np.random.default_rng(seed)
     hierarchy = numbers(400)
@@ -172,10 +185,11 @@ def test_relaxed_clusters_take_whoever_would_pay_more_elsewhere(seed: int) -> No
     counts = generator.choice([1, 1, 2, 3], len(points)).astype(np.int64)
     costs = loss_costs([hierarchy], [points[:, 0]], [True])
     boxes = index.build(points, costs, 4, GO_ON)
-    owners, clusters = grown(points, counts, boxes, costs, 3, 5, relaxed=True)
+    relaxing = (getattr(members, rule.upper()), RULES[rule])
+    owners, clusters = grown(points, counts, boxes, costs, 3, 5, *relaxing)
     tuples = np.repeat(np.arange(len(points)), counts)
     found = [sorted(tuples[owners == cluster].tolist()) for cluster in range(clusters)]
-    assert found == plain_members(points, counts, costs, 3, 5, relaxed=True)
+    assert found == plain_members(points, counts, costs, 3, 5, *relaxing)
     assert max(len(cluster) for cluster in found) > 3
 
 
