@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from shoal import api
 from shoal.core.dataset import Dataset
@@ -128,12 +130,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(table, "columns") or hasattr(table, "column_names"):
             validate_data(self, table, reset=reset, skip_check_array=True)
             return table
-        import polars
-
         array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
         if array.dtype == object and any(isinstance(value, (Mapping, list, tuple, set)) for value in array.flat):
             raise TypeError("argument must be a string or a number in every cell")
-        return polars.DataFrame({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
+        return pa.table({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
 
     def _fit(self, frame: Any) -> Dataset:
         names = list(getattr(frame, "column_names", None) or frame.columns)
@@ -149,12 +149,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         ReusableRecoding.of(self.release_)  # refuses what cannot be applied to other records
         self.rule_ = replace(ReusableRecoding.shown_by(self.release_), takes_unknown=True)
-        self.names_out_ = list(self._transform(frame[:1]).columns)
+        self.names_out_ = nw.from_native(self._transform(frame[:1]), eager_only=True).columns
         return data
 
     def _transform(self, frame: Any) -> Any:
-        import narwhals as nw
-
         engine = self.release_.engine
         data = self.rule_.read(engine.open(frame), engine)
         rows = group(
@@ -171,8 +169,6 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _align(self, frame: Any, data: Dataset, plan: Plan) -> Any:
         """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
-        import narwhals as nw
-
         quasi, trees = data.schema.quasi, data.hierarchies
         rows = group([data.codes(name) for name in quasi], [tree.size for tree in trees], index=True).index
         owners = plan.owners[rows]
@@ -192,20 +188,17 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _series(self, name: str, labels: list[str | None], wrapped: Any) -> Any:
         """Labels as a column, as a release has them."""
-        import narwhals as nw
-
         texts = as_published(labels, self.rule_.schema.hierarchy_of(name).calendar)
         return nw.new_series(name, texts, nw.String, backend=wrapped.implementation)
 
     def _shown(self, data: Dataset, columns: Mapping[str, Any]) -> Any:
-        import narwhals as nw
-
         numeric = [name for name in data.schema.quasi if data.schema[name].kind is Kind.NUMERIC]
         return shown_as(nw.from_dict(columns).to_native(), numeric, self.numbers)
 
 
 def _as_array(frame: Any) -> Any:
     """A frame as the array that came in: of numbers where all columns are, else of objects."""
-    numeric = all(kind.is_numeric() for kind in frame.dtypes)
-    array = frame.to_numpy()
+    wrapped = nw.from_native(frame, eager_only=True)
+    numeric = all(kind.is_numeric() for kind in wrapped.schema.values())
+    array = wrapped.to_numpy()
     return array.astype(float) if numeric else array.astype(object)

@@ -322,9 +322,22 @@ def test_json_lines_of_mixed_types_are_texts_or_stop(tmp_path: Path, shoal) -> N
     path.write_text('{"age": 1, "x": 1}\n{"age": 2, "x": "one"}\n{"age": 3, "x": {"y": 1}}\n')
     labels = library.read(path, quasi=["age"], sensitive=["x"]).schema["x"].hierarchy.labels[0]
     assert set(labels) == {"1", "one", '{"y": 1}'}
-    for second in ("[1, 2]", '{"age": tru', CANARY):
+    for second in ("[1, 2]", '{"age": tru', '{"age": NaN}', '{"age": "\\ud800"}', CANARY):
         path.write_text('{"age": 1}\n' + second + "\n")
         assert shoal("diagnose", path, "--quasi", "age").code == 2
+
+
+def test_json_lines_keep_numbers_truth_and_what_objects_lack(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    rows = [{"a": 2**60}, {}, {"b": True, "a": 0.5}, {"a": -1, "c": 2**70}, {"c": 1, "b": 1}]
+    path.write_bytes(b"\xef\xbb\xbf" + "\n\n".join(map(json.dumps, rows)).encode())
+    data = library.read(path, quasi=["a", "b", "c"])
+    shown = {name: data.schema[name].hierarchy.labels[0][data.codes(name)].tolist() for name in "abc"}
+    assert shown == {
+        "a": [str(2**60), None, "0.5", "-1", None],
+        "b": [None, None, "true", None, "1"],
+        "c": [None, None, None, str(2**70), "1"],
+    }
 
 
 # several files

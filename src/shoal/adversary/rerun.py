@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
 
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
@@ -96,16 +95,15 @@ class Rerun:
 
     def _read(self, leaves: Mapping[str, Codes]) -> Dataset:
         schema, engine = self.dataset.schema, self.dataset.engine
-        texts: dict[str, Any] = {}
-        for name in self.names:
-            texts[name] = pl.Series(name, schema.hierarchy_of(name).labels[0][leaves[name]].tolist(), pl.String)
+        labels = {name: schema.hierarchy_of(name).labels[0][leaves[name]] for name in self.names}
+        texts = pa.table({name: pa.array(column, pa.string()) for name, column in labels.items()})
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
             return schema.hierarchy_of(values.column)
 
         # Labels are spelled in one way, whatever the format that the table has.
         described = Description.of([schema[name] for name in self.names], hierarchy_for, strict=schema.strict)
-        return Dataset.read(engine, engine.open(pl.DataFrame(texts)), replace(described, formats={}))
+        return Dataset.read(engine, engine.open(texts), replace(described, formats={}))
 
     def _content(self, release: Release) -> Content:
         plain = {column.name for column in self.dataset.schema.columns if column.name not in self.names}

@@ -42,9 +42,9 @@ def run(
         folder / name for name in ("adult-release.csv", "adult-exposure.svg", "adult-report.html")
     )
     output.claim([release_path, manifest_path(release_path), picture_path, report_path], overwrite=overwrite)
-    table = shoal.samples.adult()
+    table = shoal.samples.adult.arrow()
     data = shoal.read(
-        table.select(*QUASI, "occupation"), quasi=QUASI, sensitive=["occupation"],
+        table.select([*QUASI, "occupation"]), quasi=QUASI, sensitive=["occupation"],
         hierarchies=shoal.samples.hierarchies("adult"),
     )  # fmt: skip
     before = shoal.diagnose(data, k=k)
@@ -90,11 +90,10 @@ def _write_sample(name: Sample, path: Path, as_json: bool) -> None:
     from shoal.core.formatting import counted
     from shoal.storage.files import replacing
 
-    table = shoal.samples.adult() if name == "adult" else shoal.samples.admissions()
     with replacing(path) as file:
-        table.write_csv(file)
-    summary = f"Written: {path}, {counted(table.height, 'records')} of {SAMPLES[name]}."
+        records = getattr(shoal.samples, name).write_csv(file)
+    summary = f"Written: {path}, {counted(records, 'records')} of {SAMPLES[name]}."
     if as_json:
-        output.emit("sample", {"summary": summary, "sample": str(path), "records": table.height})
+        output.emit("sample", {"summary": summary, "sample": str(path), "records": records})
     else:
         output.say(summary)

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from shoal.errors import ForkError
+from shoal.errors import ForkError, MissingExtraError
 
 INSTEAD = (
     'start it by "spawn" or "forkserver" (multiprocessing.get_context("spawn")), or fork before the parent uses Shoal'
@@ -46,13 +47,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_child=_after)
 
 
-def check_polars() -> None:
-    """Raises, before polars would wait for threads that this process lacks.
+def import_polars(feature: str) -> Any:
+    """polars, for a feature that needs it. Raises where it is not installed, and before it would wait for threads that
+    this process lacks.
 
     Those that compute have numbers, `polars-0`; another one, which removes files, is there as soon as it is imported.
     """
     if any(re.fullmatch(r"polars(-\d+)?", name.strip()) for name in _lost):
         raise ForkError(f"this process was forked from one in which polars had started its threads; {INSTEAD}")
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtraError(feature, "polars") from None
+    return polars
 
 
 def check_same(process: int, what: str) -> None:

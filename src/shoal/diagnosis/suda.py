@@ -19,21 +19,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import comb, factorial, prod
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
+from shoal.core.forks import import_polars
 from shoal.core.formatting import counted, percent, printable
 from shoal.core.grouping import Codes, group
 from shoal.core.run import Run
 from shoal.diagnosis.families import mask_of
 from shoal.diagnosis.weighted_rows import Partition, Partitions, WeightedRows
 from shoal.errors import ParameterError, unknown_columns
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Convention = Literal["original", "ihsn"]
 FRACTION = 0.01
@@ -181,7 +184,7 @@ class Suda:
         scores = self.scores[places]
         divisor = np.where(scores > 0, scores, 1.0)
         shares = {f"{name} contribution": self.shares(name)[places] / divisor for name in self.columns}
-        return pl.DataFrame({"suda": scores, "dis": self.risks[places], **shares})
+        return _frame({"suda": scores, "dis": self.risks[places], **shares})
 
     def by_value(self, column: str) -> pl.DataFrame:
         """What share of a column's contribution each of its values has, the greatest first. It shows values of the
@@ -192,13 +195,13 @@ class Suda:
         keys = self.classes.keys[self.columns.index(column)][self.tuples]
         totals = np.bincount(keys, shares, minlength=tree.size)
         there = np.flatnonzero(np.bincount(keys, minlength=tree.size))
-        frame = pl.DataFrame(
-            {
-                column: [tree.labels[0][leaf] for leaf in there],
-                "contribution": totals[there] / (totals.sum() or 1.0),
-            }
-        )
-        return frame.sort("contribution", descending=True, maintain_order=True)
+        there = there[np.argsort(-totals[there], kind="stable")]
+        return _frame({column: tree.labels[0][there].tolist(), "contribution": totals[there] / (totals.sum() or 1.0)})
+
+
+def _frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    frame: pl.DataFrame = import_polars("a table of scores").DataFrame(columns)
+    return frame
 
 
 def scored(size: int, columns: int, largest: int, convention: Convention) -> float:

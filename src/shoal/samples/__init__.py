@@ -1,7 +1,8 @@
 """Tables that ship with Shoal: to learn on, to test on, and to rerun the literature's experiments on.
 
-Each function is one table, named as in `names()` with underscores for hyphens. Sources, licences and what was
-changed are in the README beside this file. `hierarchies(name)` is the folder of a table's hierarchies.
+Each function is one table, named as in `names()` with underscores for hyphens. It gives a frame of polars, which has to
+be installed (`shoal[polars]`); `adult.arrow()` gives the same as a table of Arrow, which always is. Sources, licences
+and what was changed are in the README beside this file. `hierarchies(name)` is the folder of a table's hierarchies.
 
 Example:
     >>> from shoal import samples
@@ -17,12 +18,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-import polars as pl
+import pyarrow as pa
 
-from shoal.core.forks import check_polars
 from shoal.errors import ParameterError
 from shoal.samples.hospital import admissions
 from shoal.samples.population import census
+from shoal.samples.sample import Sample, stored
 
 __all__ = [
     "admissions",
@@ -73,7 +74,8 @@ def hierarchies(name: str) -> Path:
     return root / name
 
 
-def adult(*, part: Literal["train", "test", "all"] = "train", complete: bool = True) -> pl.DataFrame:
+@Sample
+def adult(*, part: Literal["train", "test", "all"] = "train", complete: bool = True) -> pa.Table:
     """The UCI Adult table: people of the United States in 1994, and whether they earn over 50,000 dollars.
 
     A missing value is null. `complete` leaves out the records that have one: of the 32,561 records of the
@@ -91,11 +93,12 @@ def adult(*, part: Literal["train", "test", "all"] = "train", complete: bool = T
     parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
     if part not in parts:
         raise ParameterError(f"part must be one of {', '.join(parts)}, not {part!r}")
-    frame = pl.concat([_table(f"adult-{each}.parquet") for each in parts[part]])
-    return frame.drop_nulls() if complete else frame
+    table = pa.concat_tables([stored(f"adult-{each}.parquet") for each in parts[part]])
+    return table.drop_null() if complete else table
 
 
-def heart_statlog() -> pl.DataFrame:
+@Sample
+def heart_statlog() -> pa.Table:
     """Heart patients: 270 records, 13 measurements, and whether a heart disease is `present` or `absent`.
 
     Codes are UCI's: `sex` 1 male, 0 female; `chest-pain` 1 to 4; `fasting-blood-sugar` 1 over 120 mg/dl;
@@ -109,20 +112,22 @@ def heart_statlog() -> pl.DataFrame:
         >>> heart_statlog().shape
         (270, 14)
     """
-    return _table("heart-statlog.csv")
+    return stored("heart-statlog.csv")
 
 
-def heart_ten() -> pl.DataFrame:
+@Sample
+def heart_ten() -> pa.Table:
     """The first ten records of `heart_statlog`, on which kACTUS is worked through with k = 5.
 
     Example:
         >>> heart_ten()["class"].value_counts().sort("class").rows()
         [('absent', 4), ('present', 6)]
     """
-    return heart_statlog().head(10)
+    return heart_statlog.arrow().slice(0, 10)
 
 
-def sonar() -> pl.DataFrame:
+@Sample
+def sonar() -> pa.Table:
     """Sonar echoes: 208 records, the energy in 60 frequency bands (`band-01` …), and `rock` or `mine`.
 
     Reference:
@@ -133,10 +138,11 @@ def sonar() -> pl.DataFrame:
         >>> sonar().shape
         (208, 61)
     """
-    return _table("sonar.parquet")
+    return stored("sonar.parquet")
 
 
-def haberman() -> pl.DataFrame:
+@Sample
+def haberman() -> pa.Table:
     """Breast cancer patients: 306 records with age, year of operation (19xx) and number of positive nodes.
 
     `class` says whether the patient `survived` the five years after the operation or `died` within them.
@@ -148,50 +154,55 @@ def haberman() -> pl.DataFrame:
         >>> haberman().columns
         ['age', 'operation-year', 'positive-nodes', 'class']
     """
-    return _table("haberman.csv")
+    return stored("haberman.csv")
 
 
-def patients_mst() -> pl.DataFrame:
+@Sample
+def patients_mst() -> pa.Table:
     """Ten patients, on which anonymization by a minimum spanning tree is worked through with k = 3.
 
     Example:
         >>> patients_mst().shape
         (10, 5)
     """
-    return _table("patients-mst.csv")
+    return stored("patients-mst.csv")
 
 
-def patients_four() -> pl.DataFrame:
+@Sample
+def patients_four() -> pa.Table:
     """Four patients without their names: 2-anonymous only after recoding, and then one class is all HIV.
 
     Example:
         >>> patients_four().join(voters(), on=["age", "gender", "zip"])["name"].to_list()
         ['Alice']
     """
-    return _table("patients-four.csv")
+    return stored("patients-four.csv")
 
 
-def voters() -> pl.DataFrame:
+@Sample
+def voters() -> pa.Table:
     """A public list that names one of `patients_four`.
 
     Example:
         >>> voters().columns
         ['name', 'address', 'gender', 'age', 'zip']
     """
-    return _table("voters.csv")
+    return stored("voters.csv")
 
 
-def patients_eight() -> pl.DataFrame:
+@Sample
+def patients_eight() -> pa.Table:
     """Eight patients, on which multiset generalization and overlapping slicing are worked through.
 
     Example:
         >>> patients_eight().head(4)["zip"].to_list()
         ['12345', '12342', '12344', '12344']
     """
-    return _table("patients-eight.csv")
+    return stored("patients-eight.csv")
 
 
-def patients_nine() -> pl.DataFrame:
+@Sample
+def patients_nine() -> pa.Table:
     """Nine patients with two sensitive columns: the first three have low salaries and a stomach disease.
 
     Reference:
@@ -202,10 +213,11 @@ def patients_nine() -> pl.DataFrame:
         >>> patients_nine().head(3)["salary"].to_list()
         [3000, 4000, 5000]
     """
-    return _table("patients-nine.csv")
+    return stored("patients-nine.csv")
 
 
-def patients_wards() -> pl.DataFrame:
+@Sample
+def patients_wards() -> pa.Table:
     """Forty patients whose disease determines the ward that they lie in, made up for Shoal.
 
     Every decade of age has the same diseases, equally often, so that classes by age satisfy k-anonymity, entropy
@@ -215,20 +227,22 @@ def patients_wards() -> pl.DataFrame:
         >>> patients_wards()["disease"].value_counts().sort("count")["count"].to_list()
         [4, 8, 12, 16]
     """
-    return _table("patients-wards.csv")
+    return stored("patients-wards.csv")
 
 
-def students() -> pl.DataFrame:
+@Sample
+def students() -> pa.Table:
     """Eleven students, on which Samarati's distance vectors are worked through.
 
     Example:
         >>> students().select("department", "grade", "age", "roll").row(0)
         ('CIV', 7.5, 20, '10601012')
     """
-    return _table("students.csv")
+    return stored("students.csv")
 
 
-def virus_tests() -> pl.DataFrame:
+@Sample
+def virus_tests() -> pa.Table:
     """The skewness attack as a table: 10,000 tests of which one in a hundred is positive.
 
     The districts are the classes of the argument: 49 positive of 50, half of 50, 1 of 50, and everybody else.
@@ -249,12 +263,4 @@ def virus_tests() -> pl.DataFrame:
         for result, count in zip(("positive", "negative"), counts, strict=True)
         for _ in range(count)
     ]
-    return pl.DataFrame(records, schema={"district": pl.String, "result": pl.String}, orient="row")
-
-
-def _table(name: str) -> pl.DataFrame:
-    check_polars()
-    content = (resources.files(__package__) / "tables" / name).read_bytes()
-    if name.endswith(".parquet"):
-        return pl.read_parquet(content)
-    return pl.read_csv(content, schema_overrides={"zip": pl.String, "roll": pl.String})
+    return pa.table(list(zip(*records, strict=True)), names=["district", "result"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
+
+from shoal.samples.sample import Sample
 
 WOMEN = "Mary Patricia Linda Barbara Susan Jessica Karen Lisa Nancy Sandra Ashley Emily Donna Carol Ruth Helen"
 MEN = "James Robert John David William Richard Thomas Charles Daniel Paul Steven Kenneth George Brian Edward"
@@ -31,7 +33,8 @@ FIRST_DAY = date(2025, 1, 1)
 YEAR = 365.25
 
 
-def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pl.DataFrame:
+@Sample
+def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pa.Table:
     """Admissions to an invented hospital in the year 2025; a third of them are of people who come again.
 
     `patient_id` and the names say whose each record is. Dates are written with the month first, postal codes begin
@@ -58,7 +61,7 @@ def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pl.Data
     ages = np.array([(day - born[person]).days / YEAR for day, person in zip(admitted, who, strict=True)])
     weights = np.array(tuple(DIAGNOSES.values()))[:, np.searchsorted([30, 60], ages, side="right")].cumsum(axis=0)
     diagnoses = (weights / weights[-1] < draw.random(rows)).sum(axis=0)
-    return pl.DataFrame(
+    return pa.table(
         {
             "patient_id": [numbers[person] for person in who],
             "first_name": [first_names[person] for person in who],

@@ -12,10 +12,11 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
+from shoal.samples.sample import Sample, stored
 
 Codes = NDArray[np.uint8]
 Weights = NDArray[np.float64]
@@ -45,12 +46,13 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def census(rows: int, seed: int = 0) -> pl.DataFrame:
+@Sample
+def census(rows: int, seed: int = 0) -> pa.Table:
     """An invented census extract with the attributes of the OCC and SAL tables.
 
     The columns and their numbers of possible values: `age` 78 (17 to 94), `gender` 2, `education` 17,
     `marital-status` 6, `race` 9, `work-class` 10, `country` 83, `occupation` 50 and `salary-class` 50
-    (0 to 49). `age` and `salary-class` are Int64, the others Categorical; `hierarchies("census")` covers
+    (0 to 49). `age` and `salary-class` are whole numbers, the others categories; `hierarchies("census")` covers
     them all. Rare values need a large table to appear.
 
     They depend on one another as in life: marital status on age and gender; race on the country of birth,
@@ -76,7 +78,7 @@ def census(rows: int, seed: int = 0) -> pl.DataFrame:
         stop = min(start + BLOCK, rows)
         for column, block in _block(tables, seed, number).items():
             codes[column][start:stop] = block[: stop - start]
-    return pl.DataFrame([_series(column, codes.pop(column)) for column in COLUMNS])
+    return pa.table({column: _column(column, codes.pop(column)) for column in COLUMNS})
 
 
 def _block(tables: dict[str, NDArray[Any]], seed: int, number: int) -> dict[str, Codes]:
@@ -121,7 +123,7 @@ def _tables() -> dict[str, NDArray[Any]]:
     """What each attribute is drawn from, given what it depends on, and the terms of the salary."""
     age = np.arange(YOUNGEST, OLDEST + 1, dtype=np.float64)
     countries, occupations = _paths("country"), _paths("occupation")
-    jobs = _table("census-occupations")
+    jobs = stored("census-occupations.csv")
     band = np.searchsorted(AGE_BANDS, age, side="right")
     origins = list(SCHOOLING_TILTS)
     luck = np.arange(-SALARY_REACH, SALARY_REACH + 1)
@@ -189,7 +191,7 @@ def _marriages(age: Weights, woman: bool) -> Weights:
     return np.stack([shares[status] for status in _values("marital-status")], axis=1)
 
 
-def _jobs(jobs: pl.DataFrame, woman: bool) -> Weights:
+def _jobs(jobs: pa.Table, woman: bool) -> Weights:
     share, schooling, women = (jobs[column].to_numpy() for column in ("share", "schooling", "women"))
     spread = np.where(schooling < 14.5, 2.2, 0.8)
     distance = (np.arange(len(SCHOOLING))[:, None] - schooling) / spread
@@ -208,18 +210,15 @@ def _employers(occupations: Sequence[Sequence[str]]) -> Weights:
 
 def _conditional(table: str, paths: Sequence[Sequence[str]], values: Sequence[str]) -> Weights:
     """The weights of `values` for each path: those of its first label that the table knows."""
-    frame = _table(table)
-    keys = frame.to_series(0).to_list()
-    weights = frame.select(pl.col(values).cast(pl.Float64)).to_numpy()
-    return weights[[keys.index(_first(path, keys)) for path in paths]]
+    given = stored(f"{table}.csv")
+    keys = given.column(0).to_pylist()
+    weights = np.stack([given[value].to_numpy().astype(np.float64) for value in values], axis=1)
+    rows: Weights = weights[[keys.index(_first(path, keys)) for path in paths]]
+    return rows
 
 
 def _first(path: Sequence[str], labels: Sequence[str]) -> str:
     return next(label for label in path if label in labels)
-
-
-def _table(name: str) -> pl.DataFrame:
-    return pl.read_csv((resources.files(__package__) / f"tables/{name}.csv").read_bytes())
 
 
 def _paths(column: str) -> list[list[str]]:
@@ -235,7 +234,7 @@ def _is_woman() -> list[bool]:
     return [value == "Female" for value in _values("gender")]
 
 
-def _series(column: str, codes: Codes) -> pl.Series:
+def _column(column: str, codes: Codes) -> pa.Array:
     if column in {"age", "salary-class"}:
-        return pl.Series(column, codes.astype(np.int64) + (YOUNGEST if column == "age" else 0))
-    return pl.Series(column, _values(column), dtype=pl.Categorical).gather(codes)
+        return pa.array(codes.astype(np.int64) + (YOUNGEST if column == "age" else 0))
+    return pa.DictionaryArray.from_arrays(codes, _values(column))

@@ -53,5 +53,5 @@ def _store(session: PageSession, name: str, file: IO[bytes]) -> Path:
 def open_sample(session: PageSession, form: object = None) -> None:
     """Takes the sample table, with its hierarchies."""
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / "adult.csv"
-    samples.adult().write_csv(place)
+    samples.adult.write_csv(place)
     session.open(place, uploaded=True, hierarchies=samples.hierarchies("adult"))

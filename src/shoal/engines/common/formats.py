@@ -7,6 +7,7 @@ read may hold cells, so none of it is passed on.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.forks import check_polars
+from shoal.core.forks import import_polars
 from shoal.engines.common.column_types import is_number, is_text
 from shoal.engines.common.missing_codes import MissingCodes, by_letters, by_ranges, spelled
 from shoal.engines.common.program_files import VariableLabels
@@ -119,7 +120,7 @@ def statistics(path: Path, form: str) -> tuple[tuple[str, ...], list[pa.ChunkedA
         import pyreadstat
     except ImportError:
         raise MissingExtraError("reading files of Stata, SPSS and SAS", "statistics") from None
-    check_polars()
+    import_polars("reading files of Stata, SPSS and SAS")
     more: dict[str, Any] = {}
     catalog = path.with_suffix(".sas7bcat")
     if form == "sas7bdat" and catalog.is_file():
@@ -237,12 +238,43 @@ def _with_texts(column: pa.ChunkedArray, texts: Mapping[Any, str]) -> pa.Chunked
 
 def lines(path: Path, file: Unpacked) -> Columns:
     """JSON lines: an object a line, each key a column; a key that an object lacks is missing there."""
-    import polars
+    columns: dict[str, list[Any]] = {}
+    records = 0
+    with _unreadable(path, "JSON lines file", ValueError, RecursionError):
+        for line in io.BytesIO(file.read()):
+            if not line.strip():
+                continue
+            record = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number)
+            if not isinstance(record, dict):
+                raise ValueError("an object is needed in every line")
+            for name, value in record.items():
+                cells = columns.setdefault(name, [])
+                cells += [None] * (records - len(cells))
+                cells.append(value)
+            records += 1
+        arrays = [_json_column(cells + [None] * (records - len(cells))) for cells in columns.values()]
+    if not records:
+        raise InputError(f"{path.name}: the file is empty")
+    return tuple(columns), arrays
 
-    check_polars()
-    with _unreadable(path, "JSON lines file", polars.exceptions.PolarsError):
-        table = polars.read_ndjson(io.BytesIO(file.read()), infer_schema_length=None)
-    return tuple(table.columns), [_column(table[name].to_arrow()) for name in table.columns]
+
+def _no_number(name: str) -> None:
+    raise ValueError("JSON has no such number")
+
+
+def _json_column(cells: list[Any]) -> pa.ChunkedArray:
+    """Values of one kind with its type, of several kinds as texts."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if len(kinds) > 1 and kinds != {int, float}:
+        cells = [_json_text(cell) for cell in cells]
+    try:
+        return _column(pa.array(cells))
+    except (pa.ArrowException, OverflowError):
+        return _column(pa.array([_json_text(cell) for cell in cells]))
+
+
+def _json_text(cell: Any) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
 
 
 def _column(column: Any) -> pa.ChunkedArray:

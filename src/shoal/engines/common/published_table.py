@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
 from shoal.core.contracts.table import Trees
-from shoal.core.forks import check_polars
+from shoal.core.forks import import_polars
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
@@ -93,7 +93,7 @@ class MemoryPublished:
         return counts
 
     def frame(self) -> Any:
-        """pandas, polars or Arrow, as it came in; polars for what came from a file."""
+        """pandas, polars or Arrow, as it came in; polars, which must be installed, for what came from a file."""
         source, table = self.source or MemorySource(()), self.decode()
         came = {} if source.frame is None else {name: source.frame[name] for name in source.frame.column_names}
         types = {name: column.type for name, column in came.items()}
@@ -108,7 +108,7 @@ class MemoryPublished:
 
         backend: Any = source.native or "polars"
         if backend == "polars":
-            check_polars()
+            import_polars("release.frame of a table that came from a file")
             table = pa.table({name: in_known_zone(table[name]) for name in table.column_names})
         frame = nw.from_arrow(table, backend=backend).to_native()
         for name, dtype in source.dtypes.items():
@@ -209,7 +209,7 @@ class QueriedPublished(ABC):
         return table if self.opened is None else self.opened.presented(table, form)
 
     def frame(self) -> Any:
-        """pandas, polars or Arrow, as it came in; polars for what came from a file."""
+        """pandas, polars or Arrow, as it came in; polars, which must be installed, for what came from a file."""
         return MemoryPublished(self._cast_back(self._in_order(self.names)), self.opened).frame()
 
 

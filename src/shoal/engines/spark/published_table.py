@@ -166,7 +166,7 @@ class SparkPublished(QueriedPublished):
         return self._with_hashes(names).orderBy("place").drop("place")
 
     def frame(self) -> Any:
-        """Spark, pandas, polars or Arrow, as it came in; polars for what came from a file."""
+        """Spark, pandas, polars or Arrow, as it came in; polars, which must be installed, for what came from a file."""
         if self.source is not None and self.source.unordered:
             return repeat_on_cluster(self._ordered_rows(self.names)).toDF(*self.names)
         return super().frame()
