@@ -133,7 +133,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
         if array.dtype == object and any(isinstance(value, (Mapping, list, tuple, set)) for value in array.flat):
             raise TypeError("argument must be a string or a number in every cell")
-        return pa.table({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
+        try:
+            return pa.table({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
+        except pa.ArrowException:  # it names a cell
+            raise TypeError("each column of an array must be all texts or all numbers") from None
 
     def _fit(self, frame: Any) -> Dataset:
         names = list(getattr(frame, "column_names", None) or frame.columns)

@@ -98,6 +98,13 @@ EXPECTED = {"check_fit2d_1sample": "one person cannot hide among others: no rele
 """What scikit-learn asks of every estimator and this one cannot do."""
 
 
+def test_an_array_that_mixes_types_names_no_cell() -> None:
+    mixed = np.array([[1, "a"], ["Smith", "b"]], object)
+    with pytest.raises(TypeError, match="all texts or all numbers") as raised:
+        shoal.Anonymizer(models=["k-anonymity:k=1"]).fit(mixed)
+    assert "Smith" not in str(raised.value) and raised.value.__suppress_context__
+
+
 def test_scikit_learns_own_checks() -> None:
     step = shoal.Anonymizer(models=["k-anonymity:k=5"], numbers="midpoint", seed=1)
     results = check_estimator(step, expected_failed_checks=EXPECTED, on_skip=None)

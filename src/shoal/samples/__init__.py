@@ -23,7 +23,7 @@ import pyarrow as pa
 from shoal.errors import ParameterError
 from shoal.samples.hospital import admissions
 from shoal.samples.population import census
-from shoal.samples.sample import Sample, stored
+from shoal.samples.sample import SampleTable, stored
 
 __all__ = [
     "admissions",
@@ -74,7 +74,7 @@ def hierarchies(name: str) -> Path:
     return root / name
 
 
-@Sample
+@SampleTable
 def adult(*, part: Literal["train", "test", "all"] = "train", complete: bool = True) -> pa.Table:
     """The UCI Adult table: people of the United States in 1994, and whether they earn over 50,000 dollars.
 
@@ -97,7 +97,7 @@ def adult(*, part: Literal["train", "test", "all"] = "train", complete: bool = T
     return table.drop_null() if complete else table
 
 
-@Sample
+@SampleTable
 def heart_statlog() -> pa.Table:
     """Heart patients: 270 records, 13 measurements, and whether a heart disease is `present` or `absent`.
 
@@ -115,7 +115,7 @@ def heart_statlog() -> pa.Table:
     return stored("heart-statlog.csv")
 
 
-@Sample
+@SampleTable
 def heart_ten() -> pa.Table:
     """The first ten records of `heart_statlog`, on which kACTUS is worked through with k = 5.
 
@@ -126,7 +126,7 @@ def heart_ten() -> pa.Table:
     return heart_statlog.arrow().slice(0, 10)
 
 
-@Sample
+@SampleTable
 def sonar() -> pa.Table:
     """Sonar echoes: 208 records, the energy in 60 frequency bands (`band-01` …), and `rock` or `mine`.
 
@@ -141,7 +141,7 @@ def sonar() -> pa.Table:
     return stored("sonar.parquet")
 
 
-@Sample
+@SampleTable
 def haberman() -> pa.Table:
     """Breast cancer patients: 306 records with age, year of operation (19xx) and number of positive nodes.
 
@@ -157,7 +157,7 @@ def haberman() -> pa.Table:
     return stored("haberman.csv")
 
 
-@Sample
+@SampleTable
 def patients_mst() -> pa.Table:
     """Ten patients, on which anonymization by a minimum spanning tree is worked through with k = 3.
 
@@ -168,7 +168,7 @@ def patients_mst() -> pa.Table:
     return stored("patients-mst.csv")
 
 
-@Sample
+@SampleTable
 def patients_four() -> pa.Table:
     """Four patients without their names: 2-anonymous only after recoding, and then one class is all HIV.
 
@@ -179,7 +179,7 @@ def patients_four() -> pa.Table:
     return stored("patients-four.csv")
 
 
-@Sample
+@SampleTable
 def voters() -> pa.Table:
     """A public list that names one of `patients_four`.
 
@@ -190,7 +190,7 @@ def voters() -> pa.Table:
     return stored("voters.csv")
 
 
-@Sample
+@SampleTable
 def patients_eight() -> pa.Table:
     """Eight patients, on which multiset generalization and overlapping slicing are worked through.
 
@@ -201,7 +201,7 @@ def patients_eight() -> pa.Table:
     return stored("patients-eight.csv")
 
 
-@Sample
+@SampleTable
 def patients_nine() -> pa.Table:
     """Nine patients with two sensitive columns: the first three have low salaries and a stomach disease.
 
@@ -216,7 +216,7 @@ def patients_nine() -> pa.Table:
     return stored("patients-nine.csv")
 
 
-@Sample
+@SampleTable
 def patients_wards() -> pa.Table:
     """Forty patients whose disease determines the ward that they lie in, made up for Shoal.
 
@@ -230,7 +230,7 @@ def patients_wards() -> pa.Table:
     return stored("patients-wards.csv")
 
 
-@Sample
+@SampleTable
 def students() -> pa.Table:
     """Eleven students, on which Samarati's distance vectors are worked through.
 
@@ -241,7 +241,7 @@ def students() -> pa.Table:
     return stored("students.csv")
 
 
-@Sample
+@SampleTable
 def virus_tests() -> pa.Table:
     """The skewness attack as a table: 10,000 tests of which one in a hundred is positive.
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import pyarrow as pa
 
-from shoal.samples.sample import Sample
+from shoal.samples.sample import SampleTable
 
 WOMEN = "Mary Patricia Linda Barbara Susan Jessica Karen Lisa Nancy Sandra Ashley Emily Donna Carol Ruth Helen"
 MEN = "James Robert John David William Richard Thomas Charles Daniel Paul Steven Kenneth George Brian Edward"
@@ -33,7 +33,7 @@ FIRST_DAY = date(2025, 1, 1)
 YEAR = 365.25
 
 
-@Sample
+@SampleTable
 def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pa.Table:
     """Admissions to an invented hospital in the year 2025; a third of them are of people who come again.
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
-from shoal.samples.sample import Sample, stored
+from shoal.samples.sample import SampleTable, stored
 
 Codes = NDArray[np.uint8]
 Weights = NDArray[np.float64]
@@ -46,7 +46,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@Sample
+@SampleTable
 def census(rows: int, seed: int = 0) -> pa.Table:
     """An invented census extract with the attributes of the OCC and SAL tables.
 

@@ -24,7 +24,7 @@ TEXTS = {name: pa.string() for name in ("zip", "roll")}
 """Columns of digits that are texts."""
 
 
-class Sample(Generic[Parameters]):
+class SampleTable(Generic[Parameters]):
     """A table that ships with Shoal. Called, it gives a frame of polars; `arrow` and `write_csv` do without polars."""
 
     def __init__(self, make: Callable[Parameters, pa.Table]) -> None:
