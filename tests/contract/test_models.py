@@ -118,7 +118,8 @@ class TestModel:
         assert made(name).merge_monotone or not made(name).growth_monotone
 
     def test_can_be_asked_by_name_or_says_what_it_needs(self, name: str) -> None:
-        data = shoal.read(table(), quasi=["zip"], sensitive=["disease"])
+        rows = table().with_row_index("home").with_columns(pl.col("home") // 2, weight=1.0 + pl.col("home") % 3)
+        data = shoal.read(rows, quasi=["zip"], sensitive=["disease"], household="home", weight="weight")
         kind = registry.find("models", name)
         needed = {parameter.name for parameter in parameters(kind) if parameter.required} - {kind.asks}
         model = made(name)

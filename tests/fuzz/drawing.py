@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from tests.fuzz import pools
 from tests.fuzz.case import FRAMES, Case, Column, Given, Step
-from tests.fuzz.definitions import DEFINITIONS, OF_HOUSEHOLDS, Group
+from tests.fuzz.definitions import DEFINITIONS, OF_OWNERS, Group
 from tests.fuzz.lexicon import Lexicon
 from tests.fuzz.meaning import arrow_text, bare, moment, number
 from tests.fuzz.pools import Pool
@@ -407,7 +407,7 @@ def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tupl
 
 def _model(chance: Random, sensitive: list[Column], *, identity: bool = True) -> tuple[str, dict[str, Any]]:
     """A model of some sensitive attributes; of those about telling people apart only where `identity` says so."""
-    names = [name for name in registry.names("models") if name not in OF_HOUSEHOLDS]
+    names = [name for name in registry.names("models") if name not in OF_OWNERS]
     kinds = {name: registry.find("models", name) for name in names}
     suited = [
         name

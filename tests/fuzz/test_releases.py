@@ -9,7 +9,7 @@ import pytest
 from counts import count
 from tests.fuzz import pools
 from tests.fuzz.coverage import counted, table
-from tests.fuzz.definitions import DEFINITIONS, OF_HOUSEHOLDS, OF_MATCHES, OF_SETS, OF_SIZES
+from tests.fuzz.definitions import DEFINITIONS, OF_OWNERS, OF_MATCHES, OF_SETS, OF_SIZES
 from tests.fuzz.drawing import algorithms, drawn
 from tests.fuzz.running import Outcome, run
 
@@ -54,4 +54,4 @@ def test_a_number_is_always_the_same_case() -> None:
 
 
 def test_every_model_has_its_definition_here() -> None:
-    assert {*DEFINITIONS, *OF_MATCHES, *OF_SETS, *OF_SIZES, *OF_HOUSEHOLDS} == set(registry.names("models"))
+    assert {*DEFINITIONS, *OF_MATCHES, *OF_SETS, *OF_SIZES, *OF_OWNERS} == set(registry.names("models"))

@@ -124,6 +124,7 @@ def ask(
         model = prototype(name, {key: value for key, value in fixed.items() if value is not None})
     if letter not in (None, "bound", model.asks):
         raise ParameterError(f"{name} is bounded by {model.asks}, but {letter} is given")
+    model.check_columns(data.schema)
     column = getattr(model, "column", None)
     if sensitive is not None and column not in (None, sensitive):
         raise ParameterError("the model names one sensitive attribute and the question another; name one")

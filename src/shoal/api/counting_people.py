@@ -34,9 +34,9 @@ def _check_rows(data: Dataset) -> None:
 def check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
     """Refuses to take records for people where an identifier says otherwise, and what cannot count people or
     households."""
-    counting = [model for model in policy.models if model.counts_households]
-    for model in counting:
-        model.check_households(data.schema)
+    for model in policy.models:
+        model.check_columns(data.schema)
+    counting = [model for model in policy.models if model.counts_households or model.counts_population]
     if counting and not method.counts_people:
         raise _not_counting(method)
     person = data.schema.person

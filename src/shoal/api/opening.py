@@ -68,7 +68,7 @@ def _notations(data: Dataset, stated: Mapping[str, Any] | None) -> dict[str, Not
 def _with_members(release: Release, data: Dataset) -> Release:
     """A release with the people and the households in its classes, as the table and the published values tell them.
     Where several placements of the records are possible, one of them that has as many people as its manifest states;
-    households, of which it states nothing, then stay unknown."""
+    households and weights, of which it states nothing, then stay unknown."""
     try:
         people, names = release.view.people(), release.published.names
         shown = data.schema.weight is None and all(name in names for name in data.schema.owners)
@@ -82,14 +82,15 @@ def _with_members(release: Release, data: Dataset) -> Release:
         owners = matched(data, release, (release.provenance.get("people") or {}).get("smallest_class", 1))
         if owners is None:
             return release
-        return release.with_members(replace(data.partitioned(owners, len(people), seed=SEED), households=None))
+        possible = data.partitioned(owners, len(people), seed=SEED)
+        return release.with_members(replace(possible, households=None, weights=None))
     except (NotDefined, InputError, VerificationError):
         return release
 
 
 def _certain(release: Release, data: Dataset) -> Codes | None:
-    """The class of each tuple of a table with households, where each fits into one only."""
-    if data.schema.household is None:
+    """The class of each tuple of a table with households or weights, where each fits into one only."""
+    if data.schema.household is None and data.schema.weight is None:
         return None
     try:
         return groups_of_tuples(data, release)
@@ -105,5 +106,5 @@ def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Relea
     return Release(
         form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
         engine=engine, policy=manifest.policy_of(stated), populations=populations, crowd=manifest.crowd_of(stated),
-        stated_spellings=manifest.spellings_of(stated),
+        stated_spellings=manifest.spellings_of(stated), provenance={"weights": stated.get("weights")},
     )  # fmt: skip

@@ -28,6 +28,7 @@ from shoal.core.policy import Policy
 from shoal.core.published_tables import PublishedTables
 from shoal.core.schema import Kind
 from shoal.errors import NotDefined, PeopleUnknown
+from shoal.parsing.labels import number
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -172,6 +173,8 @@ class Release(PublishedTables):
     def judged(self, model: Model) -> Classes:
         """The classes that a model judges, with the people or households that it counts."""
         classes = self.view.judged_by(model)
+        if model.counts_population:
+            return self.in_population(classes)
         return self.in_households(classes) if model.counts_households else self.in_people(classes)
 
     @cached_property
@@ -197,9 +200,29 @@ class Release(PublishedTables):
         if self.schema.weight is None:
             raise NotDefined("the table has no survey weights; name their column with --weight")
         people = self.view.people()
-        if self.members is None or people.attributes != self.schema.quasi:
-            raise NotDefined("it is not known which records are in which published class, and so what a class weighs")
-        return self.members.people(people, [self.published.labels(name) for name in self.schema.quasi])
+        known = self.members
+        if known is None or known.classes.weights is None or people.attributes != self.schema.quasi:
+            raise PeopleUnknown(
+                "it is not known which records are in which published class, and so what a class weighs"
+            )
+        return known.people(people, [self.published.labels(name) for name in self.schema.quasi])
+
+    def in_population(self, classes: Classes) -> Classes:
+        """The published classes with what they stand for in the population: as the table tells it, or by their
+        published weights, where these are the means of the classes."""
+        name, stated = self.schema.weight, self.provenance.get("weights") or {"scaled": True}
+        if name is None:
+            raise PeopleUnknown("the release shows no survey weights, so it is not known what a class weighs")
+        try:
+            return self.weighted()
+        except PeopleUnknown:
+            if name not in self.published.names or stated["scaled"] or stated["base"]:
+                raise
+            rows = self.published.group((*self.schema.quasi, name), ())
+            weights = np.array([np.nan if label is None else number(label) for label in self.published.labels(name)])
+            owners = group(list(rows.keys[:-1]), index=True).index
+            sums = np.bincount(owners, rows.sizes * weights[rows.keys[-1]], minlength=len(classes))
+            return replace(classes, weights=sums.astype(np.float64), people=None)
 
     def with_members(self, classes: Classes) -> Self:
         """The release when its classes of the main table are known to have the people of such ones."""
@@ -250,7 +273,7 @@ class Release(PublishedTables):
         except PeopleUnknown as reason:
             if not as_far_as_known:
                 raise
-            if not model.growth_monotone:
+            if not model.growth_monotone or model.counts_population:
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
             finding = model.measure(self.view.judged_by(model))
             how, claim = f"{finding.how}; counted in records: {reason}", f"{finding.claim}{IN_RECORDS}"

@@ -235,6 +235,8 @@ class _Build:
             chosen.append(f"{quoted_name(self._person)} AS person")
         if self.model.counts_households and not self._by_size:
             chosen.append(f"{quoted_name(self._household)} AS household")
+        if self.model.counts_population:
+            chosen.append(f"CAST({quoted_name(str(self.release.schema.weight))} AS DOUBLE) AS population")
         if linked.count is not None:
             chosen.append(f"{quoted_name(linked.count)} AS weight")
         return f"entries AS (SELECT {', '.join(chosen)} FROM {quoted_name(name_of(self.table, linked.part))})"

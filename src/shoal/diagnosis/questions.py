@@ -254,13 +254,13 @@ def ask(
         float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
     )
     with _remembered(classes, model, tuple(attributes), sensitive, chosen_delta) as (rows, memory, budget):
-        owners = rows.histogram if rows.heads else classes.people
+        owners = classes.people if model.needs_sensitive else rows.histogram
         asked = _Asked(rows, rows.sign * model.threshold, budget, watch, memory)
         monotone = rows.monotone(budget) and (chosen_delta != "ask" or rows.monotone(1))
         facts: dict[str, Any] = {
             "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
             "records": rows.records, "bound": model.bound if needs_bound else None, "delta": chosen_delta,
-            "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and not rows.heads else None,
+            "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and model.needs_sensitive else None,
             "contexts": rows.others(classes), "person": None if owners is None else owners.column,
         }  # fmt: skip
         if one:

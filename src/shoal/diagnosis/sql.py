@@ -98,7 +98,7 @@ def _aggregate(model: Model) -> str | None:
     level, floor = model.sql(), getattr(model, "floor", 1)
     if level is None or UNBOUNDED in level or re.search(r"\b(chosen|ahead|apart|twins)\b", level):
         return None
-    return None if model.sql_every or model.margins or floor > 1 else level
+    return None if model.sql_every or model.margins or model.counts_population or floor > 1 else level
 
 
 def check_dialect(dialect: str) -> None:

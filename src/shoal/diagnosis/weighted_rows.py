@@ -62,7 +62,8 @@ class WeightedRows:
 
     Where a table says whose its records are, a level that is the size of a class is that of its people: each is a value
     of the person column, and the level is how many different ones there are (`heads`). For any other level rows also
-    differ by the person (`people`), and the model counts them.
+    differ by the person (`people`), and the model counts them. Where the model adds up survey weights, `population` has
+    what each row stands for, or each person where rows are those of people.
 
     Levels inside the diagnosis are such that **higher is better**: where the model says less is safer, negated. The
     level of a class with contexts is that of its worst part; its size is that of the whole class.
@@ -77,6 +78,7 @@ class WeightedRows:
     histogram: Histogram | None
     records: int
     people: Codes = field(default_factory=lambda: _NONE)
+    population: Levels | None = None
 
     @classmethod
     def of(cls, classes: Classes, model: Model, attributes: Sequence[str], sensitive: str | None = None) -> Self:
@@ -90,7 +92,8 @@ class WeightedRows:
             contexts = _NONE if histogram.contexts is None else histogram.contexts
         people = _NONE if histogram is None or histogram.people is None else histogram.people.codes
         records = int(classes.sizes.sum())
-        rows = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records, people)
+        population = classes.weights if model.counts_population else None
+        rows = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records, people, population)
         # Over all attributes the summary's tuples are distinct already; rows with contexts have to be put in order.
         distinct = len(attributes) == len(classes.attributes) and not len(contexts)
         return rows if distinct else rows.projected(rows.full)
@@ -108,13 +111,16 @@ class WeightedRows:
         contexts = [self.contexts] if len(self.contexts) else []
         people = [self.people] if len(self.people) else []
         keyed = [*contexts, *(self.columns[position] for position in chosen), self.sensitive, *people]
-        groups = group(keyed, weights=self.weights)
+        groups = group(keyed, weights=self.weights, index=True)
+        population = self.population
+        if population is not None and self.histogram is None:
+            population = np.bincount(groups.index, population, minlength=len(groups.counts)).astype(np.float64)
         return replace(
             self, names=tuple(self.names[position] for position in chosen),
             columns=np.ascontiguousarray(groups.keys[len(contexts) : len(contexts) + len(chosen)]),
             weights=groups.counts, sensitive=np.ascontiguousarray(groups.keys[len(contexts) + len(chosen)]),
             contexts=np.ascontiguousarray(groups.keys[0]) if contexts else _NONE,
-            people=np.ascontiguousarray(groups.keys[-1]) if people else _NONE,
+            people=np.ascontiguousarray(groups.keys[-1]) if people else _NONE, population=population,
         )  # fmt: skip
 
     def named(self, mask: int) -> tuple[str, ...]:
@@ -254,10 +260,13 @@ class WeightedRows:
                     contexts=contexts if len(self.contexts) else None,
                 ),
             )  # fmt: skip
+        population = self.population
+        if population is not None and self.histogram is None:
+            population = np.bincount(partition.owners(), population, minlength=len(sizes)).astype(np.float64)
         keys = self.columns[:, partition.first if self.model.margins else []].reshape(-1, len(sizes))
         if self.model.needs_sensitive or not histograms:
-            return Classes(self.names, keys, sizes, histograms, (), self.records)
-        return Classes(self.names, keys, sizes, (), (), self.records, histograms[0])  # the values are people
+            return Classes(self.names, keys, sizes, histograms, (), self.records, weights=population)
+        return Classes(self.names, keys, sizes, (), (), self.records, histograms[0], population)  # values are people
 
     def _with_people(self, partition: Partition, sizes: Counts) -> Classes:
         """The classes of a partition when rows are those of people."""

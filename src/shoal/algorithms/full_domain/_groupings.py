@@ -40,6 +40,7 @@ class Base:
     sensitive: tuple[Histogram, ...]
     people: Histogram | None
     households: Histogram | None
+    weights: Floats | None
 
     @cached_property
     def histograms(self) -> tuple[Any, ...]:
@@ -114,7 +115,7 @@ class Groupings:
         self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
         raw = Packed(_packed(summary, packs), np.require(summary.sizes, requirements=["C", "W"]), everyone)
-        self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people, summary.households)
+        self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people, summary.households, summary.weights)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
         self.base_sizes = np.full(BASES, tuples, dtype=np.int64)
@@ -246,7 +247,8 @@ class Groupings:
         firsts = grouping.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
         classes = self.classes(grouping)
-        return Base(node, Packed(columns, classes.sizes, firsts), classes.sensitive, classes.people, classes.households)
+        tuples = Packed(columns, classes.sizes, firsts)
+        return Base(node, tuples, classes.sensitive, classes.people, classes.households, classes.weights)
 
     def _in_room(self, base: Base, classes: int, room: int) -> Grouping:
         """What was last grouped in a room."""
@@ -277,13 +279,16 @@ class Groupings:
             None if each is None else self.rolled(each, grouping)
             for each in (grouping.base.people, grouping.base.households)
         )
+        weights = grouping.base.weights
+        if weights is not None and people is None:  # else they are those of the people
+            weights = np.bincount(grouping.owners, weights, minlength=len(grouping.sizes)).astype(np.float64)
         keys = np.zeros((0, len(grouping.sizes)), dtype=np.int32)
         if node is not None:
             leaves = zip(self.summary.hierarchies, node, self.summary.keys, strict=True)
             keys = np.stack([tree.codes[level][codes[grouping.firsts]] for tree, level, codes in leaves])
         return Classes(
             self.summary.attributes, keys, grouping.sizes.copy(), histograms, (), self.summary.records, people,
-            households=households,
+            weights, households,
         )  # fmt: skip
 
     def rolled(self, histogram: Histogram, grouping: Grouping) -> Histogram:

@@ -86,6 +86,10 @@ class Model(Parametrized, ABC):
     counts_households: ClassVar[bool] = False
     """Whether its level is the number of households of a class; a table without a household column then is refused."""
 
+    counts_population: ClassVar[bool] = False
+    """Whether its level is what the survey weights of a class add up to; a table without a weight column then is
+    refused."""
+
     examples: ClassVar[tuple[Mapping[str, Any], ...]]
     """Parameters of models that make sense, and that together show every parameter. Examples are about a column
     `disease`, some of whose values are `cancer`, `flu` and `hiv`."""
@@ -210,12 +214,16 @@ class Model(Parametrized, ABC):
         if not self.counts_people:
             raise ParameterError(f"{type(self).__name__} does not count people; leave it or the person column out")
 
-    def check_households(self, schema: Schema) -> None:
-        """Raises when it would count households and nothing says which there are."""
+    def check_columns(self, schema: Schema) -> None:
+        """Raises when it would count households, or people of the population, and no column says which there are."""
         if self.counts_households and schema.household is None:
             raise ParameterError(
                 f"{type(self).__name__} counts households; name the column that identifies them with household "
                 "(--household COLUMN)"
+            )
+        if self.counts_population and schema.weight is None:
+            raise ParameterError(
+                f"{type(self).__name__} adds up survey weights; name their column with weight (--weight COLUMN)"
             )
 
     def concealed(self, schema: Schema) -> Model:
