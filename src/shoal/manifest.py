@@ -161,6 +161,7 @@ class _Manifest(_StatedPart):
     counterfeits: Count = 0
     changed: list[StrictStr] = []
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
+    ghosts: dict[StrictStr, list[StrictStr]] = {}
     signature: _Signature | None = None
     attacks: list[_Attack] = []
 

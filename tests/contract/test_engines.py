@@ -428,6 +428,19 @@ def test_people_with_several_records_are_counted_alike(other, algorithm, pseudon
     assert verdicts[1].holds and facts(verdicts[1]) == facts(verdicts[0])
 
 
+def test_linked_columns_without_a_role_are_hidden_alike(other, tmp_path):
+    table = people().select("age", "sex", pl.int_range(240).mod(7).alias("pay") * 0.5, pl.col("town").alias("place"))
+    files = []
+    for data in both(table, other, quasi=["age", "sex"], sensitive=[], identifiers=[], hierarchies={}):
+        method = {"name": "cell-suppression", "linked": ["age=pay", "sex=place"]}
+        release = shoal.anonymize(data, "k-anonymity:k=7", algorithm=method, seed=2, allow_plain=["place"])
+        assert release.verify(release.policy)["linked-columns"].holds
+        files.append(tmp_path / f"{len(files)}.csv")
+        release.write(files[-1])
+    texts = [file.read_text() for file in files]
+    assert texts[0] == texts[1] and "*" in texts[0]
+
+
 def test_rules_for_missing_values(other):
     long_on_spark(other)
     rules = {"age": "drop", "disease": "drop", "sex": "value"}

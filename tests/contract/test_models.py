@@ -118,7 +118,7 @@ class TestModel:
         assert made(name).merge_monotone or not made(name).growth_monotone
 
     def test_can_be_asked_by_name_or_says_what_it_needs(self, name: str) -> None:
-        rows = table().with_row_index("home").with_columns(pl.col("home") // 2, weight=1.0 + pl.col("home") % 3)
+        rows = table().with_row_index("home").with_columns(polars.col("home") // 2, weight=1.0 + polars.col("home") % 3)
         data = shoal.read(rows, quasi=["zip"], sensitive=["disease"], household="home", weight="weight")
         kind = registry.find("models", name)
         needed = {parameter.name for parameter in parameters(kind) if parameter.required} - {kind.asks}

@@ -9,7 +9,7 @@ import pytest
 from counts import count
 from tests.fuzz import pools
 from tests.fuzz.coverage import counted, table
-from tests.fuzz.definitions import DEFINITIONS, OF_OWNERS, OF_MATCHES, OF_SETS, OF_SIZES
+from tests.fuzz.definitions import DEFINITIONS, OF_MATCHES, OF_OWNERS, OF_SETS, OF_SIZES
 from tests.fuzz.drawing import algorithms, drawn
 from tests.fuzz.running import Outcome, run
 

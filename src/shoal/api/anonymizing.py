@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from shoal.core.release import Release
 from shoal.core.release_history import History
 from shoal.core.run import Run
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
-from shoal.errors import ParameterError, VerificationError
+from shoal.errors import ParameterError, VerificationError, quoted
 from shoal.job import plugins
 from shoal.job.job import DEFAULT_ALGORITHM
 from shoal.notices import tell
@@ -142,7 +142,9 @@ def anonymize(
         model.check_attributes(data.schema.quasi)
     method, cut = _in_blocks(data, method.simplified(policy), method)
     run.report(0.0, "looking at the plain columns")
-    plain = plain_columns(data, as_list(allow_plain), run.part(between=(0.0, LOOKED)))
+    ghosts = method.ghosts(data.schema)
+    data, partly_hidden = _with_plain_ghosts(data, ghosts, policy)
+    plain = plain_columns(data, as_list(allow_plain), ghosts, run=run.part(between=(0.0, LOOKED)))
     plain.check()
     if policy.history is not None:
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
@@ -163,6 +165,8 @@ def anonymize(
     if recoding.counterfeits is not None:
         stated["counterfeits"] = len(recoding.counterfeits)
     stated["hulls"] = dict(recoding.hulls)
+    if recoding.ghosts:
+        stated["ghosts"] = {name: list(keys) for name, keys in recoding.ghosts.items()}
     if recoding.changed:
         stated["changed"] = sorted(recoding.changed)
     if method.unverified:
@@ -172,7 +176,9 @@ def anonymize(
         release,
         method=method,
         provenance=stated,
-        notes=tuple(filter(None, (cut, plain.sentence, *_deviations(recoding), *consistency_notes(recoding)))),
+        notes=tuple(
+            filter(None, (cut, partly_hidden, plain.sentence, *_deviations(recoding), *consistency_notes(recoding)))
+        ),
     )
     run.report(PUBLISHED, "verifying")
     with data.engine.watch(verifying, "verifying"):
@@ -232,6 +238,27 @@ def _search(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudo
     )  # fmt: skip
     checkpoint.drop(BLOCK)  # all of them are in it
     return recoding
+
+
+def _with_plain_ghosts(data: Dataset, ghosts: Collection[str], policy: Policy) -> tuple[Dataset, str]:
+    """The table in which sensitive columns that are hidden here and there are plain, and a sentence that says so. No
+    model can judge such a column."""
+    names = [name for name in data.schema.sensitive if name in ghosts]
+    if not names:
+        return data, ""
+    for model in policy.models:
+        looks = getattr(model, "column", None)
+        if model.needs_sensitive and (looks is None or looks in names):
+            raise ParameterError(
+                f"linked: {type(model).__name__} looks at column {names[0]!r}, and some of its cells would be hidden; "
+                "name another column in the model, or do not link this one"
+            )
+    several = len(names) > 1
+    sentence = (
+        f"{', '.join(map(quoted, names))} {'are' if several else 'is'} hidden together with linked columns, so the "
+        f"release lists {'them' if several else 'it'} as {'columns' if several else 'a column'} without a role."
+    )
+    return data.without_role(names), sentence
 
 
 def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algorithm, str]:
@@ -357,7 +384,7 @@ def apply(
     )  # fmt: skip
     data = rule.read(engine.open(received(source), opening), engine)
     # The release was allowed to show these columns; what the others hold now nobody has looked at.
-    plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
+    plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run=run)
     plain.check()
     release = rule.carry_out(data, run)
     return replace(release, provenance={**release.provenance, "plain": plain.as_dict()})

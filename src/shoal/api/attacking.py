@@ -111,6 +111,7 @@ def attempts(
 ) -> tuple[Attempts, dict[str, str]]:
     """Some attacks on a release, and why others of them were not made."""
     results, reasons = [], {}
+    data = release.table_of(data)
     for attack in attacks:
         try:
             results.append(attack.attempt(data, release, known, run or Run()))

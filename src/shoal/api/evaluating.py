@@ -74,6 +74,7 @@ def evaluate(
     if held_out is not None and target is None:
         raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
+    data = opened.table_of(data)
     measures, broken = (
         ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every_plugin("metrics")
     )
@@ -108,7 +109,8 @@ def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColum
         ('as it was', True)
     """
     check_dataset(data)
-    return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    return published_columns(opened.table_of(data), opened)
 
 
 def every_plugin(family: str) -> tuple[list[Any], list[Finding]]:

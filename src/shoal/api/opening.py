@@ -44,15 +44,16 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
         part: data.engine.open_published(place, _notations(data, stated))
         for part, place in manifest.parts(stated, path).items()
     }
+    ghosts = stated.get("ghosts", {}) if stated else {}
+    schema = data.schema.without_role([name for name in data.schema.sensitive if name in ghosts])
     release = Release(
-        form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
+        form=form, tables=tables, schema=schema, records=data.records, engine=data.engine,
         policy=manifest.policy_of(stated) if stated else None, **whole(data),
         stated_spellings=manifest.spellings_of(stated) if stated else {}, provenance=stated or {},
         method=manifest.method_of(stated) if stated else None,
     )  # fmt: skip
     if release.suppressed < 0 and not earlier:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
-    schema = data.schema
     return _with_members(release, data) if schema.owners or schema.weight is not None else release
 
 
@@ -106,5 +107,6 @@ def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Relea
     return Release(
         form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
         engine=engine, policy=manifest.policy_of(stated), populations=populations, crowd=manifest.crowd_of(stated),
-        stated_spellings=manifest.spellings_of(stated), provenance={"weights": stated.get("weights")},
+        stated_spellings=manifest.spellings_of(stated), 
+        provenance={name: stated.get(name) for name in ("weights", "ghosts")},
     )  # fmt: skip

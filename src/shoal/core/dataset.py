@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -232,6 +232,13 @@ class Dataset:
 
         roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in columns.items()}
         return self._again(hierarchy_for, roles, strict=False)
+
+    def without_role(self, names: Collection[str]) -> Dataset:
+        """The same table in which some columns are plain."""
+        roles = {name: Role.PLAIN if name in names else self.schema[name].role for name in self.schema.names}
+        given = self.schema
+        again = self._again(lambda values, role: given.hierarchy_of(values.column), roles, given.strict)
+        return replace(again, checkpoint=self.checkpoint)
 
     def _again(self, hierarchy_for: HierarchyFor, roles: Mapping[str, Role], strict: bool) -> Dataset:
         """The same table, read again as it was but for roles and hierarchies."""

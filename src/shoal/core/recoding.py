@@ -13,7 +13,7 @@ from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes
 from shoal.core.codebook import Codebook, grid_width, widened_to_grid
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.lattice import Node
 from shoal.errors import NotDefined
 
@@ -93,7 +93,8 @@ class Recoding:
 
     A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
     whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,
-    records in the order of their keyed hash. Survey `weights` are there where they are published.
+    records in the order of their keyed hash. Survey `weights` are there where they are published. `ghosts` are columns
+    without a role, each with the quasi-identifiers where it is hidden wherever one of them is.
     """
 
     plan: Plan | None = None
@@ -106,6 +107,7 @@ class Recoding:
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     counterfeits: Counterfeits | None = None
     weights: ClassWeights | None = None
+    ghosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def planned(self) -> Plan:
@@ -113,6 +115,15 @@ class Recoding:
         if self.plan is None:
             raise NotDefined("the values are perturbed record by record, so there is no plan of classes")
         return self.plan
+
+    def hides(self, ghost: str) -> NDArray[np.bool_]:
+        """The classes of the plan in which a ghost is hidden."""
+        plan = self.planned
+        hidden = np.zeros(plan.count, np.bool_)
+        for book, cells in zip(plan.codebooks, plan.cells, strict=True):
+            if book.column in self.ghosts[ghost]:
+                hidden |= (book.labels == TOP)[cells]
+        return hidden
 
     @classmethod
     def at_levels(

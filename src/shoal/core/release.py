@@ -20,6 +20,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import IN_RECORDS, Finding, Findings
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts, group
+from shoal.core.hierarchy import TOP
 from shoal.core.households import differing_households
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.members import Members, check_same
@@ -117,6 +118,12 @@ class Release(PublishedTables):
     def view(self) -> View:
         """What an attacker can read from it."""
         return self.form.view(self)
+
+    def table_of(self, data: Dataset) -> Dataset:
+        """The table with the roles that columns have in the release: a sensitive one that is hidden here and there has
+        none."""
+        plain = [name for name in data.schema.sensitive if name not in self.schema.sensitive]
+        return data.without_role(plain) if plain and set(plain) <= set(self.schema.names) else data
 
     @property
     def classes(self) -> Classes:
@@ -246,7 +253,9 @@ class Release(PublishedTables):
             how="records of the table less records of the release", unit="records",
         )  # fmt: skip
         measured = (self._measured(model, as_far_as_known) for model in policy.models)
-        return Findings((*measured, *self.view.agreement(), *self._household_agreement(), left_out))
+        return Findings(
+            (*measured, *self.view.agreement(), *self._household_agreement(), *self._ghost_agreement(), left_out)
+        )
 
     def _household_agreement(self) -> Iterator[Finding]:
         """Whether each household variable is published alike for all members of a household, where it is known who
@@ -265,6 +274,24 @@ class Release(PublishedTables):
             how="households whose members show different values of a column that is the household's",
             unit="households", detail=differing,
         )  # fmt: skip
+
+    def _ghost_agreement(self) -> Iterator[Finding]:
+        """Whether columns that are linked to quasi-identifiers are hidden where one of these is, and only there."""
+        stated = self.provenance.get("ghosts") or {}
+        ghosts = self.recoding.ghosts if self.recoding is not None else stated
+        wrong = dict.fromkeys(ghosts, 0)
+        for name, keys in ghosts.items():
+            rows = self.published.group((*keys, name), ())
+            labels = [list(self.published.labels(column)) for column in rows.attributes]
+            places = np.array([each.index(TOP) if TOP in each else -1 for each in labels])
+            *hidden, star = rows.keys == places[:, None]
+            wrong[name] = int(rows.sizes[np.logical_or.reduce(hidden) != star].sum())
+        if ghosts:
+            yield Finding(
+                name="linked-columns", value=sum(wrong.values()), bound=0, holds=not any(wrong.values()),
+                how="records in which a linked column is not hidden where its quasi-identifier is, or only there",
+                unit="records", detail=wrong,
+            )  # fmt: skip
 
     def _measured(self, model: Model, as_far_as_known: bool) -> Finding:
         model.check_attributes(self.schema.quasi)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -141,6 +141,14 @@ class Schema:
     def named(self, role: Role) -> tuple[str, ...]:
         """The names of the columns that have a role."""
         return self._by_role[role]
+
+    def without_role(self, names: Collection[str]) -> Schema:
+        """The schema in which some columns are plain."""
+        columns = (
+            replace(column, role=Role.PLAIN, hierarchy=None) if column.name in names else column
+            for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     @property
     def quasi(self) -> tuple[str, ...]:

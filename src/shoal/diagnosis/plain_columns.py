@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from shoal.core.contracts.form import Linked
@@ -105,8 +106,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names[:LISTED])) + more
 
 
-def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None = None) -> PlainColumns:
-    """Looks at the plain columns of a table; `allowed` ones may say whatever they say."""
+def plain_columns(
+    data: Dataset,
+    allowed: Collection[str] = (),
+    ghosts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    run: Run | None = None,
+) -> PlainColumns:
+    """Looks at the plain columns of a table; `allowed` ones may say whatever they say, and `ghosts` may tell the
+    quasi-identifiers with which they are hidden."""
     schema = data.schema
     unknown = [name for name in allowed if name not in schema.names]
     if unknown:
@@ -129,7 +136,8 @@ def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None 
         if name not in looks:
             continue
         distinct, present = survey.distinct[name], survey.present[name]
-        reason = _reason(name, looks, distinct, present, identifying)
+        others = {other: role for other, role in identifying.items() if other not in ghosts.get(name, ())}
+        reason = _reason(name, looks, distinct, present, others)
         if reason is not None:
             telling[name] = reason
         elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:

@@ -255,12 +255,13 @@ def ask(
     )
     with _remembered(classes, model, tuple(attributes), sensitive, chosen_delta) as (rows, memory, budget):
         owners = classes.people if model.needs_sensitive else rows.histogram
+        sensitive_column = rows.histogram.column if rows.histogram and model.needs_sensitive else None
         asked = _Asked(rows, rows.sign * model.threshold, budget, watch, memory)
         monotone = rows.monotone(budget) and (chosen_delta != "ask" or rows.monotone(1))
         facts: dict[str, Any] = {
             "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
             "records": rows.records, "bound": model.bound if needs_bound else None, "delta": chosen_delta,
-            "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and model.needs_sensitive else None,
+            "monotone": monotone, "sensitive": sensitive_column,
             "contexts": rows.others(classes), "person": None if owners is None else owners.column,
         }  # fmt: skip
         if one:

@@ -11,7 +11,7 @@ from shoal.core.codebook import Cells
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import TOP, Hierarchy
 from shoal.core.release import Release
 from shoal.core.schema import Column, Role
 from shoal.errors import InputError, NotDefined
@@ -119,6 +119,9 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColum
                 _generalized(release, column, dataset.schema.hierarchy_of(column.name), cells, lost[column.name])
             )
             continue
+        elif column.name in (release.recoding.ghosts if release.recoding is not None else ()):
+            columns.append(_ghost(release, column))
+            continue
         without = {"raw": release.suppressed / max(release.records, 1), "dropped": 1.0}
         columns.append(
             ReleasedColumn(
@@ -126,6 +129,17 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColum
             )
         )
     return tuple(columns)
+
+
+def _ghost(release: Release, column: Column) -> ReleasedColumn:
+    """A column that is hidden where a quasi-identifier is."""
+    labels = list(release.published.labels(column.name))
+    counts = np.bincount(release.published.codes(column.name), minlength=len(labels))
+    hidden = int(counts[labels.index(TOP)]) / max(release.published.records, 1) if TOP in labels else 0.0
+    kept = (1 - hidden) * release.published.records / max(release.records, 1)
+    return ReleasedColumn(
+        name=column.name, role=column.role, shape="raw", lost=1 - kept, exact=1 - hidden, hidden=hidden
+    )
 
 
 def _generalized(release: Release, column: Column, hierarchy: Hierarchy, cells: Cells, lost: float) -> ReleasedColumn:

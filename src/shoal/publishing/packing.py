@@ -63,7 +63,8 @@ def spelled(recoding: Recoding, known: Codes | None = None) -> Packed:
     stated: dict[str, Any] = {
         "form": recoding.form, "options": dict(recoding.options), "facts": dict(recoding.facts),
         "hulls": dict(recoding.hulls), "levels": recoding.levels, "trail": recoding.trail,
-        "changed": list(recoding.changed), "books": None,
+        "changed": list(recoding.changed), "ghosts": {name: list(keys) for name, keys in recoding.ghosts.items()},
+        "books": None,
     }  # fmt: skip
     plan, fakes = recoding.plan, recoding.counterfeits
     if plan is not None:
@@ -107,6 +108,7 @@ def read(stated: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: C
         trail=tuple((tuple(node), holds) for node, holds in stated["trail"]),
         changed={name: arrays[f"changed{at}"] for at, name in enumerate(stated["changed"])},
         counterfeits=Counterfeits(arrays["fake_groups"], arrays["fake_leaves"]) if "fake_groups" in arrays else None,
+        ghosts={name: tuple(keys) for name, keys in stated["ghosts"].items()},
     )  # fmt: skip
 
 

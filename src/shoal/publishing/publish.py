@@ -16,6 +16,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 from shoal.publishing.decision import decided_groups
+from shoal.publishing.ghosts import check_ghosts, with_ghost_columns
 from shoal.publishing.weights import check_weight_column, with_weight_column
 from shoal.publishing.writable_release import WritableRelease
 
@@ -36,6 +37,7 @@ def published(
     """The release that carries a recoding out, with whose its records are where people are counted; not verified,
     but for the weights."""
     sheets = with_weight_column(form.sheets(data.schema, pseudonyms=pseudonyms is not None), data.schema, recoding)
+    sheets = with_ghost_columns(sheets, recoding)
     seed = policy.seed if policy is not None else 0
     tables = data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run)
     _check_tables(data.engine, sheets, tables)
@@ -51,6 +53,7 @@ def published(
         **whole(data),
     )
     check_weight_column(release, recoding)
+    check_ghosts(release, recoding)
     plan = recoding.plan
     counted = data.schema.owners or data.schema.weight is not None
     if not counted or plan is None or not _shows_people(release):

@@ -58,6 +58,8 @@ class ReusableRecoding:
         recoding, policy = release.recoding, release.policy
         if recoding is None or recoding.plan is None or recoding.form != "generalized" or policy is None:
             raise NotDefined("only a generalized release that was made here can be applied to other records")
+        if recoding.ghosts:
+            raise NotDefined("a release that hides linked columns without a role cannot be applied to other records")
         plan = recoding.plan
         means = [book.column for book in plan.codebooks if book.means]
         if means:

@@ -15,7 +15,7 @@ from shoal import api, manifest
 from shoal.api.opening import as_published, path_of
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Published
-from shoal.core.formatting import counted
+from shoal.core.formatting import counted, enumerated
 from shoal.core.hierarchy_paths import TOP
 from shoal.core.schema import NAMING, Role
 from shoal.errors import OutputError, VerificationError
@@ -261,5 +261,7 @@ def _treatment(stated: Mapping[str, Any], entry: Mapping[str, Any] | None, name:
     if role is Role.QUASI:
         treated = TREATED.get(entry.get("spelling", "values"), "made coarser")
         return f"{treated}; {counted(hidden, 'cells')} hidden" if hidden else treated
+    if name in stated.get("ghosts", {}):
+        return f"published as it is; {counted(hidden, 'cells')} hidden, with {enumerated(stated['ghosts'][name])}"
     apart = "" if stated["form"] in ("generalized", "perturbed") else f"; see the form {stated['form']}"
     return f"published as it is{apart}"

@@ -19,11 +19,12 @@ from shoal.algorithms.suppression._wildcard_search import WildcardSearch
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
-from shoal.core.hierarchy import TOP, Floats
+from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
+from shoal.core.schema import Role, Schema
 from shoal.errors import InfeasibleError, ParameterError, unknown_columns
 from shoal.parsing.labels import number
 
@@ -41,9 +42,9 @@ class CellSuppression(Algorithm):
     A hidden cell is a value of its own (*strict*): whoever compares cells finds no class that breaks the policy. Only
     where the policy asks for `wildcard-k-anonymity` and nothing else may it stand for any value, which hides far less
     and is worth far less. Cells of a column
-    with a higher `importance` are hidden less; each is 1 unless something else is said. A column that is `linked` to
-    another is hidden wherever that one is. A column of `strata` is never hidden, so that the models hold within each
-    stratum.
+    with a higher `importance` are hidden less; each is 1 unless something else is said. A column that is `linked` to a
+    quasi-identifier is hidden wherever that one is, whatever its own role; no model can look at a sensitive column that
+    is linked. A column of `strata` is never hidden, so that the models hold within each stratum.
 
     A policy of nothing but `k-combinations` is kept as it is: cells of combinations that are too rare are hidden.
 
@@ -69,7 +70,7 @@ class CellSuppression(Algorithm):
 
     importance: Importance = ()
     linked: Annotated[
-        tuple[str, ...], Doc("columns hidden together with another one, as column=other: where column is hidden")
+        tuple[str, ...], Doc("columns hidden together with another one, as column=other: other where column is")
     ] = ()
     strata: Annotated[tuple[str, ...], Doc("columns that are never hidden, so that the models hold within each")] = ()
     exact: Annotated[
@@ -95,6 +96,12 @@ class CellSuppression(Algorithm):
             return self.search(dataset, policy.by_class(), run)
         if not _is_wildcard(policy) and not _is_of_combinations(policy):
             policy.check_apart("cell suppression")
+        ghosts = self.ghosts(dataset.schema)
+        if ghosts:
+            check_sign([tree for tree in dataset.hierarchies if any(tree.column in keys for keys in ghosts.values())])
+        return replace(self._searched(dataset, policy, run), ghosts=ghosts)
+
+    def _searched(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         records = HiddenCells.at(dataset, policy, self._weights(dataset), self._follows(dataset))
         self._check_strata(records)
         if _is_wildcard(policy):
@@ -119,12 +126,7 @@ class CellSuppression(Algorithm):
         """The recoding in which a hidden cell may stand for any value."""
         if self.exact:
             raise ParameterError("exact: the least cost is found for k-anonymity, not where hidden cells are wildcards")
-        for tree in records.dataset.hierarchies:
-            if tree.labels[-1][0] != TOP or tree.leaf(TOP) is not None:
-                raise ParameterError(
-                    f"wildcards: a hidden cell reads {TOP!r}, and column {tree.column!r} has that as a value, or its "
-                    f"hierarchy does not end in it; end the hierarchy in {TOP!r}, or ask for k-anonymity"
-                )
+        check_sign(records.dataset.hierarchies)
         search = WildcardSearch(records.patterns, max(int(model.bound) for model in records.policy.models), self.most)
         masks = search.run(records.tuples, run)
         return records.hiding(masks, {"bound": round(search.bound(), 6)})
@@ -137,7 +139,7 @@ class CellSuppression(Algorithm):
         search = CombinationSearch(records.patterns, wanted)
         hidden = search.run(listed, run)
         if hidden is None:
-            return self.search(records.dataset, records.policy.by_class(), run)
+            return self._searched(records.dataset, records.policy.by_class(), run)
         return records.hiding(hidden[:, records.tuples], {"bound": round(search.bound, 6)})
 
     def _weights(self, dataset: Dataset) -> Floats:
@@ -161,17 +163,36 @@ class CellSuppression(Algorithm):
         """Row `j` says which columns are hidden where column `j` is; links may lead further."""
         quasi, strata = dataset.schema.quasi, self._strata(dataset)
         follows = np.eye(len(quasi), dtype=np.bool_)
-        for entry in self.linked:
-            column, equals, other = entry.partition("=")
-            if not equals:
-                raise ParameterError("linked: write column=other, and other is hidden wherever column is")
-            names = [known_column("linked", name, quasi) for name in (column, other)]
-            if names[1] in strata:
-                raise ParameterError(f"linked: column {names[1]!r} is one of the strata, which are never hidden")
-            follows[quasi.index(names[0]), quasi.index(names[1])] = True
+        for column, other in self._links(dataset.schema):
+            if other in strata:
+                raise ParameterError(f"linked: column {other!r} is one of the strata, which are never hidden")
+            if other in quasi:
+                follows[quasi.index(column), quasi.index(other)] = True
         for place in range(len(quasi)):
             follows |= follows[:, place, None] & follows[None, place]
         return follows
+
+    def ghosts(self, schema: Schema) -> dict[str, tuple[str, ...]]:
+        keys: dict[str, tuple[str, ...]] = {}
+        for column, other in self._links(schema):
+            if other in schema.quasi:
+                continue
+            if schema[other].role not in (Role.PLAIN, Role.SENSITIVE):
+                raise ParameterError(
+                    f"linked: column {other!r} is {schema[other].role}, which is not published; link another column"
+                )
+            keys[other] = (*keys.get(other, ()), column)
+        return keys
+
+    def _links(self, schema: Schema) -> list[tuple[str, str]]:
+        """Each quasi-identifier with a column that is hidden wherever it is."""
+        parts = [entry.partition("=") for entry in self.linked]
+        if not all(equals for _, equals, _ in parts):
+            raise ParameterError("linked: write column=other, and other is hidden wherever column is")
+        return [
+            (known_column("linked", column, schema.quasi), known_column("linked", other, schema.names))
+            for column, _, other in parts
+        ]
 
     def _check_strata(self, records: HiddenCells) -> None:
         """Raises when a stratum, or the whole table where there are none, breaks the policy even as one class."""
@@ -210,8 +231,19 @@ def _is_of_combinations(policy: Policy) -> bool:
     return bool(policy.models) and all(model.margins for model in policy.models)
 
 
-def known_column(parameter: str, column: str, quasi: Sequence[str]) -> str:
-    """The name of a quasi-identifier; raises where there is none such."""
-    if column not in quasi:
-        raise ParameterError(f"{parameter}: {unknown_columns([column], quasi)}")
+def known_column(parameter: str, column: str, names: Sequence[str]) -> str:
+    """The name of a column; raises where there is none such."""
+    if column not in names:
+        raise ParameterError(f"{parameter}: {unknown_columns([column], names)}")
     return column
+
+
+def check_sign(trees: Sequence[Hierarchy]) -> None:
+    """Refuses columns in which a hidden cell would not be known by its sign."""
+    for tree in trees:
+        if tree.labels[-1][0] != TOP or tree.leaf(TOP) is not None:
+            raise ParameterError(
+                f"a hidden cell reads {TOP!r}, and column {tree.column!r} has that as a value, or its hierarchy does "
+                f"not end in it; end the hierarchy in {TOP!r}, or ask for k-anonymity without linked columns that have "
+                "no role"
+            )

@@ -16,6 +16,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.release_history import History
 from shoal.core.run import Run
+from shoal.core.schema import Schema
 
 
 class Algorithm(Parametrized, ABC):
@@ -51,6 +52,10 @@ class Algorithm(Parametrized, ABC):
         """Whether what it makes need not satisfy the policy that it aims at. It is published only when that is allowed
         by name, and claims nothing."""
         return False
+
+    def ghosts(self, schema: Schema) -> Mapping[str, tuple[str, ...]]:
+        """Columns that are no quasi-identifiers, each with those with which it is hidden: wherever a cell of one is."""
+        return {}
 
     def remembering(self, dataset: Dataset, history: History) -> Dataset:
         """The table with what it must know of earlier releases, such as values that nobody has now."""

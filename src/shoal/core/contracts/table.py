@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Trees = Sequence[tuple[str, "Hierarchy | None"]]
 """Sensitive columns, each with its hierarchy where it has one."""
 
-What = Literal["cell", "raw", "group", "count", "pseudonym", "changed", "weight"]
+What = Literal["cell", "raw", "group", "count", "pseudonym", "changed", "weight", "ghost"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +56,8 @@ class SheetColumn:
     """One column of a published table.
 
     `what` says what stands in it: the plan's `cell` of a quasi-identifier, the `raw` value of a column, the number of
-    the record's `group`, the `count` of equal rows, a `pseudonym`, what a perturbation `changed`, or the `weight` of
-    the record's class.
+    the record's `group`, the `count` of equal rows, a `pseudonym`, what a perturbation `changed`, the `weight` of
+    the record's class, or as text the value of a `ghost`, which the record's class may hide (`Recoding.hides`).
     """
 
     name: str

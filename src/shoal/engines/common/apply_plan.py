@@ -22,6 +22,8 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
+from shoal.engines.common.column_types import is_text
+from shoal.engines.common.identity import published_texts
 from shoal.engines.common.source import changed
 
 Draft = TypeVar("Draft")
@@ -61,6 +63,8 @@ class PlanApplication(ABC, Generic[Draft]):
                 assert self.recoding.weights is not None
                 weights, places = np.unique(self.recoding.weights.values, return_inverse=True)
                 self._add_cells(draft, key, name, pa.array(weights), places.astype(np.int32), raw=False)
+            elif what == "ghost":
+                self._add_ghost(draft, key, name, self.recoding.hides(name))
             elif what == "group":
                 self._add_groups(draft, key, name)
             elif what == "pseudonym":
@@ -82,6 +86,10 @@ class PlanApplication(ABC, Generic[Draft]):
     def _add_cells(self, draft: Draft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
         """What a quasi-identifier is published as: for each class one of the values, which are as they came where they
         are `raw`."""
+
+    @abstractmethod
+    def _add_ghost(self, draft: Draft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
+        """A column that stands at the source only, as text (`ghost_texts`), and hidden in some classes."""
 
     @abstractmethod
     def _add_groups(self, draft: Draft, key: str, name: str) -> None:
@@ -169,6 +177,15 @@ def codebook_values(book: Codebook, column: Any) -> pa.Array:
     if book.numeric:
         return pa.array([None if label is None else float(label) for label in book.labels], pa.float64())
     return pa.array(as_published(book.labels, column.hierarchy.calendar), pa.string())
+
+
+def ghost_texts(values: pa.Array) -> pa.Array:
+    """What values of a column are published as where others are hidden: texts as they are, others as one spelling."""
+    if is_text(values.type):
+        return values.cast(pa.string())
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+    return pa.array(published_texts(values, None), pa.string())
 
 
 def tokens(name: str, identifiers: pa.Array, pseudonyms: Pseudonyms) -> pa.Array:

@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.core.contracts.table import Sheet
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import TOP
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.read_request import Description, Opening
 from shoal.core.recoding import Counterfeits
 from shoal.core.run import Run
 from shoal.core.schema import Column, Notation
 from shoal.core.survey import Overview
-from shoal.engines.common.apply_plan import PlanApplication, tokens
-from shoal.engines.common.dictionaries import look_up, narrowest
+from shoal.engines.common.apply_plan import PlanApplication, ghost_texts, tokens
+from shoal.engines.common.dictionaries import codes_of, dictionary, look_up, narrowest
 from shoal.engines.common.encoding import bind
 from shoal.engines.common.engine import CommonEngine, check_some_left, check_some_there, encode_column, required_values
 from shoal.engines.common.hashing import ascending, row_hashes
@@ -127,6 +129,16 @@ class MemoryApplication(PlanApplication[_MemoryDraft]):
 
     def _add_groups(self, draft: _MemoryDraft, key: str, name: str) -> None:
         draft.by_row[name] = pa.array(self._owners[1])
+
+    def _add_ghost(self, draft: _MemoryDraft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
+        encoded = dictionary(name, self._published_rows(self._plain[name]))
+        texts = ghost_texts(encoded.dictionary)
+        missing, owners = np.append(texts.is_null().to_numpy(zero_copy_only=False), True), self._owners[1]
+        assert owners is not None
+        codes = codes_of(encoded)
+        codes = np.where(hidden[owners], np.int32(len(texts)), np.where(missing[codes], np.int32(-1), codes))
+        shown = pa.concat_arrays([texts, pa.array([TOP], pa.string())])
+        draft.by_row[name] = pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), shown)
 
     def _add_pseudonyms(self, draft: _MemoryDraft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
         there = name not in self.table.columns

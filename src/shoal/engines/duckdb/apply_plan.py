@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.core.contracts.table import Published, Sheet
 from shoal.core.grouping import Codes, packed_codes
+from shoal.core.hierarchy import TOP
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Plan
-from shoal.engines.common.apply_plan import QueriedApplication, tokens
+from shoal.engines.common.apply_plan import QueriedApplication, ghost_texts, tokens
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.common.dictionaries import one_chunk
 from shoal.engines.common.hashing import row_hashes
 from shoal.engines.duckdb.encoding import loadable, pack
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.plain import numbered_values, repeating_columns
 from shoal.engines.duckdb.published_table import DuckDBPublished, ExpressedColumn
-from shoal.engines.duckdb.session import DatabaseSession, Stored
+from shoal.engines.duckdb.session import DatabaseSession, Stored, quoted
 from shoal.engines.duckdb.table import DuckDBTable
 
 
@@ -195,6 +199,31 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
         draft.origin += f" JOIN {drawn} AS t{key} ON t{key}.value IS NOT DISTINCT FROM {value}"
         draft.joined.append(drawn)
         draft.add(key, name, f"t{key}.token", "VARCHAR")
+
+    def _add_ghost(self, draft: _DuckDBDraft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
+        owners = pa.table({"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden})
+        texts, flags = self._ghost_texts(name), self._session.load(owners)
+        value = f"b.c{self.table.source.names.index(name)}"
+        draft.origin += (
+            f" JOIN {texts} AS t{key} ON t{key}.value IS NOT DISTINCT FROM {value}"
+            f" JOIN {flags} AS f{key} ON f{key}.owner = p.owner"
+        )
+        draft.joined += [texts, flags]
+        draft.add(key, name, f"CASE WHEN f{key}.hidden THEN '{TOP}' ELSE t{key}.text END", "VARCHAR")
+
+    def _ghost_texts(self, name: str) -> Stored:
+        """What each value of a column is published as; the distinct ones pass through Python, batch by batch."""
+        session, source = self._session, self.table.source
+        numbered = session.create(
+            f"SELECT value, row_number() OVER () - 1 AS id "
+            f"FROM (SELECT DISTINCT s.{quoted(name)} AS value FROM {source.relation})",
+            what=source.label,
+        )
+        spelled = session.load(pa.table({"id": pa.array([], pa.int64()), "text": pa.array([], pa.string())}))
+        for batch in session.batches(f"SELECT id, value FROM {numbered}"):
+            values = one_chunk(cast_back(pa.chunked_array([batch.column(1)]), source.type_of(name)))
+            session.append(spelled, pa.table({"id": batch.column(0), "text": ghost_texts(values)}))
+        return session.create(f"SELECT n.value, s.text FROM {numbered} AS n JOIN {spelled} AS s USING (id)")
 
     def _tokens(self, name: str, pseudonyms: Pseudonyms) -> Stored:
         """The pseudonym of each identifier; what the distinct ones say passes through Python, batch by batch."""

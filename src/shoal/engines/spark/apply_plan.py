@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.core.contracts.table import Published, Sheet
 from shoal.core.grouping import Codes, group
+from shoal.core.hierarchy import TOP
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits
-from shoal.engines.common.apply_plan import QueriedApplication, tokens
+from shoal.engines.common.apply_plan import QueriedApplication, ghost_texts, tokens
 from shoal.engines.common.column_types import cast_back
 from shoal.engines.common.dictionaries import one_chunk
 from shoal.engines.common.identity import identifier_dictionary
@@ -180,6 +182,20 @@ class SparkApplication(QueriedApplication[_SparkDraft]):
         drawn = pa.DictionaryArray.from_arrays(texts.indices, tokens(name, texts.dictionary, pseudonyms))
         keys, values = {column: one_chunk(distinct)}, {f"t{key}": drawn.dictionary_decode()}
         draft.rows = join_dictionary(self._session, draft.rows, keys, values)
+        draft.add(key, name, f"t{key}")
+
+    def _add_ghost(self, draft: _SparkDraft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
+        """The distinct values pass through the driver."""
+        from pyspark.sql import functions as sql
+
+        source, column = self.table.source, self.table.source.column(name)
+        distinct = self._session.fetch(self.table.rows().select(column).distinct(), what=source.label)[column]
+        texts = ghost_texts(one_chunk(cast_back(distinct, source.type_of(name))))
+        rows = join_dictionary(self._session, draft.rows, {column: one_chunk(distinct)}, {f"t{key}": texts})
+        owners = {"owner": pa.array(np.arange(len(hidden), dtype=np.int32))}
+        rows = join_dictionary(self._session, rows, owners, {f"f{key}": pa.array(hidden)})
+        shown = sql.when(sql.col(f"f{key}"), sql.lit(TOP)).otherwise(sql.col(f"t{key}"))
+        draft.rows = rows.withColumn(f"t{key}", shown).drop(f"f{key}")
         draft.add(key, name, f"t{key}")
 
     def _finish(self, draft: _SparkDraft, sheet: Sheet) -> Published:
