@@ -6,6 +6,7 @@ from shoal.models.delta_presence import DeltaPresence as DeltaPresence
 from shoal.models.disclosure_bounds import DisclosureBounds as DisclosureBounds
 from shoal.models.distinct_l_diversity import DistinctLDiversity as DistinctLDiversity
 from shoal.models.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
+from shoal.models.estimated_k_map import EstimatedKMap as EstimatedKMap
 from shoal.models.frequency_l_diversity import FrequencyLDiversity as FrequencyLDiversity
 from shoal.models.inference_l import InferenceL as InferenceL
 from shoal.models.k_anonymity import KAnonymity as KAnonymity
