@@ -70,10 +70,30 @@ def prepared(page: Any, base: str) -> None:
     page.wait_for_selector("#package .sentence", timeout=120_000)
 
 
+def checked(browser: Any, folder: Path) -> None:
+    """The page for recipients, when it has checked a signed release of the sample."""
+    import shoal
+    from shoal.publishing.signing import SigningKey
+    from shoal.reports import verifier
+
+    table = shoal.samples.adult().select("age", "sex", "race", "occupation")
+    data = shoal.read(table, quasi=["age", "sex", "race"], sensitive=["occupation"])
+    key, public = SigningKey.new().save(folder / "holder.pem")
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), shoal.EntropyLDiversity(l=3))
+    manifest = release.write(folder / "release.csv", sign=key)
+    (folder / verifier.PAGE).write_text(verifier.page(), encoding="utf-8")
+    page = browser.new_context(viewport={"width": 960, "height": 720}, locale="en-GB").new_page()
+    page.goto((folder / verifier.PAGE).as_uri())
+    page.set_input_files("#choose", [folder / "release.csv", manifest, public])
+    page.wait_for_selector("#result:not([hidden])")
+    page.screenshot(path=IMAGES / "verify-page.png", full_page=True)
+
+
 def main(others: Path | None) -> None:
     import browser as browsers
 
     with tempfile.TemporaryDirectory() as folder, browsers.started() as running:
+        checked(running, Path(folder))
         process, address = served(Path(folder))
         base = address.partition("?")[0].rstrip("/")
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+AXE = Path(__file__).parent / "axe" / "axe.min.js"
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = (
     "--no-sandbox",
@@ -87,3 +88,11 @@ def looking(browser: Any, **settings: Any) -> Iterator[Seen]:
         yield seen
     finally:
         context.close()
+
+
+def faults(page: Any) -> list[str]:
+    """Accessibility faults, as axe finds them."""
+    if page.evaluate("() => typeof axe") == "undefined":
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    violations = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in violations]

@@ -193,6 +193,11 @@ class _Manifest(_StatedPart):
         return self
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of a manifest; how its parts fit together is checked besides."""
+    return _Manifest.model_json_schema()
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON none of whose names occurs twice: readers would differ in which of the two they believe."""
     if len(dict(pairs)) < len(pairs):

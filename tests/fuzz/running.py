@@ -51,7 +51,7 @@ def run(case: Case) -> Outcome:
                 warnings.simplefilter("error")
                 if case.steps:
                     return Outcome(_series(case, Path(folder), seen), seen=seen)
-                trial = _Trial(case, Path(folder), seen)
+                trial = Trial(case, Path(folder), seen)
                 state = trial.run()
                 return Outcome(state, told=trial.reason, seen=seen)
         except Broken as broken:
@@ -66,7 +66,7 @@ def _series(case: Case, folder: Path, seen: Counter[tuple[str, str]]) -> str:
             continue
         inside = folder / str(place)
         inside.mkdir()
-        trial = _Trial(case.release(step), inside, seen, ledger=folder / "people.ledger")
+        trial = Trial(case.release(step), inside, seen, ledger=folder / "people.ledger")
         state = trial.run()
         seen["ledger", f"release {place + 1} {state}"] += 1
         if state == "published":
@@ -75,7 +75,9 @@ def _series(case: Case, folder: Path, seen: Counter[tuple[str, str]]) -> str:
     return state
 
 
-class _Trial:
+class Trial:
+    """A case that is run in a folder."""
+
     def __init__(self, case: Case, folder: Path, seen: Counter[tuple[str, str]], ledger: Path | None = None) -> None:
         self.case, self.folder, self.ledger = case, folder, ledger
         self.given, self.out, self.again = (folder / name for name in ("given", "out", "again"))
@@ -107,7 +109,7 @@ class _Trial:
         else:
             trees = cases.hierarchies(case, self.given)
             inputs = _hashes(self.given)
-            state = self._published(case, source, trees, self.target)
+            state = self.published(case, source, trees, self.target)
         demand(_hashes(self.given) == inputs and _state(source) == held, "the input was changed")
         if case.repeated and self.ledger is None:
             self._repeat(state)
@@ -128,7 +130,7 @@ class _Trial:
         if self.case.command:
             demand(self._commanded("verify", self.target) == "published", "the command does not verify the release")
 
-    def _published(self, case: Case, source: Any, trees: dict[str, Any], target: Path) -> str:
+    def published(self, case: Case, source: Any, trees: dict[str, Any], target: Path) -> str:
         """Publishes by the library."""
         with caught(self.told) as ended:
             data = shoal.read(
@@ -195,7 +197,7 @@ class _Trial:
         folder.mkdir()
         target = self.again / "out" / self.target.name
         target.parent.mkdir()
-        found = self._published(other, cases.put(other, folder), cases.hierarchies(other, folder), target)
+        found = self.published(other, cases.put(other, folder), cases.hierarchies(other, folder), target)
         if state == "refused" and self.case.engine != "embedded":  # an engine may refuse what it cannot hold
             return
         demand(found == state, f"{state}, and with rows in another order or by the other front end {found}")

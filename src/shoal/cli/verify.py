@@ -34,11 +34,19 @@ def run(
         ),
     ] = None,
     table: Annotated[str, typer.Option("--table", help="With --sql: name of the table in the database.")] = "release",
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            help="Only write a page that checks any release in a browser, offline, for recipients without Shoal.",
+        ),
+    ] = None,
     engine: Annotated[
         str | None,
         typer.Option("--engine", help="Engine that reads the release.", autocompletion=options.names_of("engines")),
     ] = None,
     job: options.JobFile = None,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Check a release against its manifest, without the original table. Exit code 0 if everything holds, 1 if not."""
@@ -48,6 +56,9 @@ def run(
     from shoal.job.job import Job
     from shoal.publishing.headlines import verified
 
+    if page is not None:
+        _write_page(page, overwrite, as_json)
+        return
     settings = Job() if job is None else load(job)
     path, stated = release or settings.output, manifest or (settings.manifest if release is None else None)
     reader = engine or settings.engine
@@ -65,6 +76,26 @@ def run(
         output.say(verified(findings), style="bold green" if findings.holds else "bold red")
         output.show_findings(findings)
     output.answer(findings.holds)
+
+
+def _write_page(path: Path, overwrite: bool, as_json: bool) -> None:
+    """The page for recipients, which is the same for every release."""
+    from hashlib import sha256
+
+    from shoal.reports.verifier import page
+    from shoal.storage.files import replacing_all
+
+    output.claim([path], overwrite=overwrite)
+    content = page().encode()
+    with replacing_all(path) as (place,):
+        place.write_bytes(content)
+    digest = sha256(content).hexdigest()
+    summary = f"{path.name} checks a release in the browser, without a network. Its SHA-256 is {digest}."
+    journal.note(summary=summary, files=[str(path)])
+    if as_json:
+        output.emit("verify-page", {"summary": summary, "page": str(path), "sha256": digest})
+    else:
+        output.say(summary)
 
 
 def _print_queries(queries: Sequence[Query], as_json: bool) -> None:

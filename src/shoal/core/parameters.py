@@ -70,6 +70,23 @@ def parameters(plugin: type) -> tuple[Parameter, ...]:
     return tuple(sorted(parameters, key=lambda parameter: not parameter.required))
 
 
+def parameter_schema(plugin: type) -> dict[str, Any]:
+    """The JSON schema of a plug-in's parameters, as a job file or a manifest holds them.
+
+    Example:
+        >>> from shoal.models.k_anonymity import KAnonymity
+        >>> parameter_schema(KAnonymity)["properties"]["k"]
+        {'minimum': 1, 'type': 'integer'}
+    """
+    known = parameters(plugin)
+    return {
+        "type": "object",
+        "properties": {entry.name: _adapter(plugin, entry.name).json_schema() for entry in known},
+        "required": [entry.name for entry in known if entry.required],
+        "additionalProperties": False,
+    }
+
+
 def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
     """An instance of a plug-in from named values; unknown and lacking names are errors that say so."""
     _check_names(plugin, name, values)

@@ -11,25 +11,25 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_INVISIBLE = (
+INVISIBLE = (
     (0x00AD, 0x00AD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 )  # fmt: skip
 """What Unicode says to show as nothing (Default_Ignorable_Code_Point): zero-width blanks and joiners, marks of writing
 direction, byte order marks, soft hyphens, variation selectors, tags. Marks of annotations show as nothing either."""
-_BLANKS = (
+BLANKS = (
     (0x000B, 0x000C), (0x001C, 0x001F), (0x0085, 0x0085), (0x00A0, 0x00A0), (0x1680, 0x1680), (0x2000, 0x200A),
     (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x2800, 0x2800), (0x3000, 0x3000),
 )  # fmt: skip
 """Every blank to Unicode but those of the keyboard, and the pattern of Braille that has no dot."""
-_CONTROLS = ((0x0000, 0x0008), (0x000E, 0x001B), (0x007F, 0x0084), (0x0086, 0x009F))
-_HYPHENS = "\u2010\u2011"
+CONTROLS = ((0x0000, 0x0008), (0x000E, 0x001B), (0x007F, 0x0084), (0x0086, 0x009F))
+HYPHENS = "\u2010\u2011"
 """Hyphens that differ from that of the keyboard in where a line may break, and in nothing that is seen."""
 _SPELLED_OTHERWISE: dict[int, str | None] = {
-    **{code: None for first, last in (*_CONTROLS, *_INVISIBLE) for code in range(first, last + 1)},
-    **{code: " " for first, last in _BLANKS for code in range(first, last + 1)},
-    **{ord(sign): "-" for sign in _HYPHENS},
+    **{code: None for first, last in (*CONTROLS, *INVISIBLE) for code in range(first, last + 1)},
+    **{code: " " for first, last in BLANKS for code in range(first, last + 1)},
+    **{ord(sign): "-" for sign in HYPHENS},
 }
 _MINUS = "\u2212"
 PLAIN_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"

@@ -21,7 +21,7 @@ from shoal.job import plugins
 from shoal.job.file import toml
 from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
-from shoal.reports import Report, report
+from shoal.reports import Report, report, verifier
 from shoal.storage.files import check_outputs, replacing_all
 from shoal.storage.private import write_private
 
@@ -63,8 +63,8 @@ class Package:
 
     @property
     def for_recipient(self) -> tuple[str, ...]:
-        """What a recipient gets; the report too, once it is written."""
-        return (*self.tables, *([REPORT] if (self.folder / REPORT).exists() else []))
+        """What a recipient gets, with the page that checks it; the report too, once it is written."""
+        return (*self.tables, verifier.PAGE, *([REPORT] if (self.folder / REPORT).exists() else []))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,6 +182,7 @@ def make(order: Order, private: Path, run: Run) -> Package:
                 own.append(f"{HIERARCHIES}/{copy.name}")
         job = replace(job, columns=columns, output=folder / order.name)
         outcome = api.run(job, signer=order.signer, run=run)
+        (folder / verifier.PAGE).write_text(verifier.page(), encoding="utf-8")
         return Package(order, job, outcome, folder, tuple(path.name for path in outcome.files), tuple(own))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -174,6 +174,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate", "people.csv", "out.csv"),
     "attack": ("attack", "people.csv", "out.csv", "--threshold", "1"),
     "verify": ("verify", "out.csv"),
+    "verify-page": ("verify", "--page", "verify.html"),
     "verify-sql": ("verify", "out.csv", "--sql", "duckdb"),
     "scan": ("scan", "out.csv", "--k", "2"),
     "recover": ("recover", "."),

@@ -16,7 +16,6 @@ from shoal.core.run import Run
 from shoal.web import candidates
 from shoal.web.screens import NAMES
 
-AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 DESK, PHONE = 1280, 390
 WAYS = ((PHONE, "dark", "de"), (DESK, "light", "en"))
 """Pairs instead of products."""
@@ -31,14 +30,6 @@ ADDRESSES = tuple(f"{name}{ASKED.get(name, '')}" for name in NAMES)
 """Every screen with all that it can show."""
 ON_A_DESK = ("exposed?preview=yes", "candidates?lattice=open")
 """Those with the widest tables, which are looked at on a desk every day; the long suite looks at all of them."""
-
-
-def faults(page: Any) -> list[str]:
-    """Accessibility faults, as axe finds them."""
-    if page.evaluate("() => typeof axe") == "undefined":
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    violations = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in violations]
 
 
 class Checked:
@@ -63,7 +54,7 @@ class Checked:
                 self.page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true })")
             way = f"{address} ({width}, {scheme}, {language})"
             assert self.page.locator("html").get_attribute("lang") == language
-            assert faults(self.page) == [], way
+            assert browsers.faults(self.page) == [], way
             assert self.page.evaluate("() => document.documentElement.scrollWidth") <= width, way
             assert self.page.evaluate(TOO_WIDE, width) == [], way
             assert self.page.evaluate("() => { const bar = document.querySelector('nav.steps');"

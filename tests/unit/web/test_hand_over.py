@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import shoal
+from shoal.reports import verifier
 
 
 def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -> None:
@@ -60,7 +61,8 @@ def test_a_full_disk_is_said_and_nothing_is_lost(served: Any, tmp_path: Path, mo
     assert "No space left on device" in served.ask("/hand-over")[2] and list(out.iterdir()) == []
     served.post("/hand-over/save", folder=out)
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*.*")) == [
-        "for-recipient/release.csv", "for-recipient/release.csv.manifest.json", "private/job.toml",
+        "for-recipient/release.csv", "for-recipient/release.csv.manifest.json", "for-recipient/verify.html",
+        "private/job.toml",
     ]  # fmt: skip
 
 
@@ -71,7 +73,9 @@ def test_what_is_handed_over_lies_apart_from_what_is_secret(served: Any, tmp_pat
     served.post("/hand-over/make", name="release.csv", sign="")
     told = served.facts("/hand-over.json", panel="package")["package"]
     packed = {name: zipped(served, name) for name in ("recipient", "own")}
-    assert sorted(packed["recipient"]) == sorted(told["given"]) == ["release.csv", "release.csv.manifest.json"]
+    given = ["release.csv", "release.csv.manifest.json", "verify.html"]
+    assert sorted(packed["recipient"]) == sorted(told["given"]) == given
+    assert packed["recipient"]["verify.html"].decode() == verifier.page()
     assert sorted(packed["own"]) == sorted(told["own"]) == ["hierarchies/race.csv", "job.toml"]
     seed = str(served.session.job.seed).encode()
     assert seed in packed["own"]["job.toml"] and not any(seed in each for each in packed["recipient"].values())

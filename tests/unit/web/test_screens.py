@@ -114,7 +114,7 @@ def test_a_candidate_is_what_the_job_hands_over(served: Any, tmp_path: Path) -> 
     assert rows["optimal"]["proven"] and rows["mondrian"]["loss"] < rows["optimal"]["loss"]
     served.post("/hand-over/make", name="release.csv", sign="")
     told = served.facts("/hand-over.json", panel="package")["package"]
-    assert told["given"] == ["release.csv", "release.csv.manifest.json"] and told["own"] == ["job.toml"]
+    assert told["given"] == ["release.csv", "release.csv.manifest.json", "verify.html"] and told["own"] == ["job.toml"]
     out = tmp_path / "out"
     out.mkdir()
     served.post("/hand-over/save", folder=out)

@@ -23,6 +23,7 @@ from shoal.cli.schemas.release import (
     Recovered,
     Sampled,
     Verified,
+    VerifyingPage,
     VerifyingQueries,
 )
 from shoal.cli.schemas.report import Described, Reported
@@ -36,7 +37,7 @@ OUTPUTS: dict[str, Any] = {
     "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
     "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "recover": Recovered,
     "report": Reported, "sample": Sampled, "scan": Scanned, "suda": SpecialUniques, "verify": Verified,
-    "verify-sql": VerifyingQueries,
+    "verify-page": VerifyingPage, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

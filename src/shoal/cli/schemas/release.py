@@ -76,6 +76,13 @@ class VerifyingQueries(Printed):
     queries: list[QueryEntry]
 
 
+class VerifyingPage(Printed):
+    """The page that checks a release in a browser (`shoal verify --page`)."""
+
+    page: str
+    sha256: str
+
+
 class Queried(Printed):
     """An estimate from a release (`shoal query`); what the form does not allow is null."""
 
