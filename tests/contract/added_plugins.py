@@ -252,7 +252,7 @@ class RowByRow(CommonEngine):
             codes, hierarchy, raw = bind(replace(each, indices=each.indices[rows]), request.hierarchy(each.values))
             coded[name] = EncodedColumn(codes.astype(np.int32), hierarchy, raw)
             columns[name] = request.column(each.values, hierarchy)
-        return RowTable(source, coded, rows), columns
+        return RowTable(source, coded, rows, request.known), columns
 
     def profile(self, source: MemorySource) -> Overview:  # type: ignore[override]
         return profile(source)
@@ -334,6 +334,7 @@ class RowTable(CommonTable):
     source: MemorySource
     columns: dict[str, EncodedColumn]
     rows: list[int]
+    known: frozenset[str] = frozenset()
     weights: None = None
     application: type[PlanApplication[Any]] = RowApplication
 
@@ -347,7 +348,7 @@ class RowTable(CommonTable):
 
     def values(self, name: str) -> pa.Array:
         """A column as it is published, or as it stands at the source."""
-        if name in self.columns:
+        if name in self.columns and name not in self.known:
             return self.columns[name].raw.take(pa.array(self.columns[name].codes))
         return one_chunk(plain_values(self.source.load([name])[name].take(pa.array(self.rows))))
 

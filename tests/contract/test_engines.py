@@ -602,6 +602,28 @@ def test_the_order_of_the_records_changes_nothing(engine):
         assert made[0].frame.equals(made[1].frame), algorithm
 
 
+def test_records_are_listed_in_one_order_whatever_else_is_known_of_them(engine):
+    """Plain columns are published as they are spelled, and encoded as what they say, which is another spelling here."""
+    numbers = range(60)
+    table = pl.DataFrame(
+        {
+            "age": [number // 20 for number in numbers],
+            "case": [f"case {number:02}" for number in numbers],
+            "day": [f"{1 + number % 28:02}.{1 + number % 12:02}.2024" for number in numbers],
+            "dose": [f" {number % 7}.50 " for number in numbers],
+        }
+    )
+    data = shoal.read(table, quasi=["age"], sensitive=["case"], engine=engine)
+    (cases,), shown = data.listing(5), data.encoded_columns(5)
+    assert np.array_equal(shown["case"][1], cases)
+    texts = {name: hierarchy.labels[0][codes].tolist() for name, (hierarchy, codes) in shown.items()}
+    assert texts["day"][0][:4] == "2024" and texts["dose"][0][-2:] == ".5"
+    for case, age, day, dose in zip(texts["case"], texts["age"], texts["day"], texts["dose"], strict=True):
+        number = int(case[-2:])
+        assert (age, dose) == (str(number // 20), f"{number % 7}.5")
+        assert day == f"2024-{1 + number % 12:02}-{1 + number % 28:02}"
+
+
 def test_a_dataset_may_be_used_from_several_threads(engine):
     long_on_spark(engine)
     data = shoal.read(people(), **ROLES, engine=engine)

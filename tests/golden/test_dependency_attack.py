@@ -35,7 +35,7 @@ def released(classes: Classes, form: str) -> tuple[shoal.Dataset, shoal.Release]
         for city, ill in zip(cities.split(), ills.split(), strict=True)
     ]
     table = pl.DataFrame(people, schema={"age": pl.Int64, "city": pl.String, "ill": pl.String}, orient="row")
-    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"], drop=["city"])
     nobody = np.zeros(len(classes), dtype=np.bool_)
     if form == "generalized":
         return data, publish(data, Recoding.at_levels(data.summary, (0,), nobody))

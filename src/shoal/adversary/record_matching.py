@@ -54,34 +54,24 @@ def matched(dataset: Dataset, release: Release, smallest: int) -> Codes | None:
     if dataset.schema.person is None:
         return None
     tuples = np.repeat(np.arange(len(counts)), dataset.summary.sizes)
-    signatures, rooms, units = _signatures(dataset, release)
+    signatures, rooms, people = _signatures(dataset, release)
     fitting = [each.tolist() for each in np.split(fits, np.cumsum(counts)[:-1])]
-    matching = _Matching(tuples.tolist(), signatures, units[-1].tolist(), fitting, rooms)
+    matching = _Matching(tuples.tolist(), signatures, people, fitting, rooms)
     if not (matching.fill(smallest) and matching.part(smallest) and matching.gather(smallest)):
         return None
-    # Records are listed by a hash of their spelling, which is another where more columns are understood.
-    listed = dataset.table.listing(dataset.schema.quasi, _units(dataset), SEED)
-    owners = np.full(len(tuples), NOWHERE, np.int32)
-    there = np.array(matching.owners, np.int32)[np.lexsort(np.stack([*units, tuples]))]
-    owners[np.lexsort(np.stack([*listed, tuples]))] = there
-    return owners
+    return np.array(matching.owners, np.int32)
 
 
-def _units(dataset: Dataset) -> tuple[str, ...]:
-    """The columns, beside quasi-identifiers, in which records differ that cannot stand for one another."""
-    return (*dataset.schema.sensitive, str(dataset.schema.person))
-
-
-def _signatures(dataset: Dataset, release: Release) -> tuple[list[int], dict[tuple[int, int], int], tuple[Codes, ...]]:
-    """A number for what is published of each record as it is, how many rows of each class have each number, and the
-    values of records in the columns of `_units`."""
+def _signatures(dataset: Dataset, release: Release) -> tuple[list[int], dict[tuple[int, int], int], list[int]]:
+    """A number for what is published of each record as it is, how many rows of each class have each number, and whose
+    the records are."""
     published, quasi = release.published, dataset.schema.quasi
     rows = group([published.codes(name) for name in quasi], [len(published.labels(name)) for name in quasi], index=True)
     shown = [name for name in published.names if name not in quasi and dataset.schema[name].role not in WITHHELD]
-    known, units = dataset.knowing(shown), _units(dataset)
-    listed = known.table.listing(quasi, (*shown, *units), SEED)
+    known = dataset.knowing(shown)
+    *listed, people = known.table.listing(quasi, (*shown, str(dataset.schema.person)), SEED)
     columns, radices = [np.zeros(dataset.records + published.records, np.int32)], [1]
-    for name, codes in zip(shown, listed, strict=False):
+    for name, codes in zip(shown, listed, strict=True):
         leaves = _leaves(known.schema[name], published.labels(name))
         if None in leaves:  # these are not the values of the table
             continue
@@ -90,7 +80,7 @@ def _signatures(dataset: Dataset, release: Release) -> tuple[list[int], dict[tup
     numbers = group(columns, radices, index=True).index
     pairs = group([rows.index, numbers[dataset.records :]])
     rooms = dict(zip(zip(*pairs.keys.tolist(), strict=True), pairs.counts.tolist(), strict=True))
-    return numbers[: dataset.records].tolist(), rooms, listed[len(shown) :]
+    return numbers[: dataset.records].tolist(), rooms, people.tolist()
 
 
 def _leaves(column: Column, labels: Sequence[str | None]) -> list[int | None]:

@@ -29,6 +29,10 @@ class SimpleKMeans(ClusteringAlgorithm):
     most frequent name. It clusters on every column that is published, as WEKA does with every column of its file. It
     is here to repeat experiments that were made with WEKA.
 
+    The clusters are not those that WEKA has for the same file. WEKA draws its first centres by row number, and here
+    records stand in an order that follows from their content, so that no release depends on the order of a file. For
+    WEKA's own clusters of rows in their order, call the function `simple_k_means` of this module.
+
     Does not protect against more than the models of the policy do. Clustering on all columns brings people together
     whose sensitive values are alike, so classes are less diverse than they could be: to publish, use `k-member` or
     the default, or ask for l-diversity beside k.

@@ -295,6 +295,12 @@ def _deviations(recoding: Recoding) -> Iterator[str]:
             f"Some households or people ({facts['split']:,}) have records in several areas, so the records of each "
             "area were swapped on their own."
         )
+    if facts.get("fitted"):
+        fits = (f"{name}: {fit['family']}, off by {fit['distance']:.0%}" for name, fit in facts["fitted"].items())
+        yield (
+            "New values were drawn from a distribution that was fitted to each column. How far the share of records up "
+            f"to any value is off at most: {'; '.join(fits)}. Where that is much, take family=empirical."
+        )
     stopped = facts.get("refinement", {}).get("stopped")
     if stopped == "work":
         yield (

@@ -28,7 +28,8 @@ class Disclosure(Attack):
 
     - makes a value almost certain: its share is above 1 − `delta` there, and was not before (positive disclosure);
     - makes something unlikely likely: a value whose share was at most `rho1` has one above `rho2`, or one whose share
-      was at least 1 − `rho1` has one below 1 − `rho2` (a (ρ1, ρ2) breach, upward and downward);
+      was at least 1 − `rho1` has one below 1 − `rho2` (a (ρ1, ρ2) breach, upward and downward; a share of exactly
+      `rho1` counts, as in the model `rho-privacy`);
     - all but rules out a value: its share is below `epsilon` there, and was not before (negative disclosure). These are
       in the detail only, because small groups lack most values.
 

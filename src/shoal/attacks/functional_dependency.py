@@ -19,6 +19,7 @@ from shoal.core.parameters import Examples, Share
 from shoal.core.policy import allowed
 from shoal.core.release import Release
 from shoal.core.run import Run
+from shoal.core.schema import Role
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 
 
@@ -35,6 +36,10 @@ class FunctionalDependency(Attack):
     `worst` and `above` are then upper bounds, `success` is an estimate with its `error`, or, where none was possible,
     an upper bound too.
 
+    A column of the dependency that is published as it is, in the same row as the sensitive value, needs no reasoning:
+    the attacker reads the rows of the group that have the person's value there. `detail` has these columns as `read`,
+    and the baseline reads them too. Leave such a column out, or make it a quasi-identifier.
+
     A dependency with further columns beside the sensitive one, one that some records break (every one that does
     makes a world less likely by g3/(1 − g3)) and one that holds only where another column has one value are answered by
     looking at all worlds, or at a walk among them.
@@ -47,12 +52,17 @@ class FunctionalDependency(Attack):
     Example:
         >>> import polars, shoal
         >>> table = polars.DataFrame({"age": [1, 1, 1, 2, 2, 2], "city": list("ABCADE"), "ill": list("123145")})
-        >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"])
-        >>> release = shoal.anonymize(data, shoal.DistinctLDiversity(l=3), seed=1)
         >>> attack = FunctionalDependency(determinant=("ill",), dependent="city")
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"], drop=["city"])
+        >>> release = shoal.anonymize(data, shoal.DistinctLDiversity(l=3), seed=1)
         >>> found = shoal.attack(data, release, attack)[0]
         >>> round(found.success, 3), round(found.baseline, 3), found.worst, found.detail["maps"]
         (0.667, 0.333, 1.0, 4)
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"])  # the city is published, too
+        >>> release = shoal.anonymize(data, shoal.DistinctLDiversity(l=3), seed=1)
+        >>> found = shoal.attack(data, release, attack)[0]
+        >>> found.success, found.baseline, found.detail["read"]
+        (1.0, 1.0, ['city'])
     """
 
     determinant: Annotated[tuple[str, ...], Doc("the columns that determine another one")]
@@ -75,8 +85,11 @@ class FunctionalDependency(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         sensitive = self._sensitive(dataset)
         others = [name for name in (*self.determinant, self.dependent) if name != sensitive]
-        wider = dataset.knowing([*others, *([self.condition] if self.condition else [])])
-        groups = groups_of_records(dataset, release)
+        if self.condition is not None and self.condition not in (sensitive, *others):
+            others.append(self.condition)
+        wider = dataset.knowing(others)
+        visible = _visible(release, sensitive, others)
+        groups = _told_apart(wider, groups_of_records(dataset, release), visible, release.seed)
         everybody = self._people(wider, groups, sensitive, release.seed)
         broken, concerned = everybody.violations(), int(everybody.concerns.sum())
         if broken > allowed(self.tolerance, concerned):
@@ -95,6 +108,7 @@ class FunctionalDependency(Attack):
             "violations": broken,
             "exact": beliefs.exact,
             "maps": beliefs.maps,
+            "read": visible,
         }
         if beliefs.maps is not None:
             detail["link"] = beliefs.link
@@ -152,6 +166,24 @@ class FunctionalDependency(Attack):
                 concerns = columns[self.condition] == leaf
         others, further = (_one([columns[name] for name in names], len(groups)) for names in (other, beside))
         return KnownPeople(groups, columns[sensitive], others, further, concerns, determines, only)
+
+
+def _visible(release: Release, sensitive: str, names: list[str]) -> list[str]:
+    """Which of the columns are published as they are, in the rows that have the sensitive value."""
+    beside = {name for each in release.view.linked() if sensitive in each.columns for name in each.columns}
+    plain = {column.name for column in release.schema.columns if column.role is Role.PLAIN}
+    return [name for name in names if name in beside & plain]
+
+
+def _told_apart(known: Dataset, groups: Codes, names: list[str], seed: int) -> Codes:
+    """The groups, parted by what can be read beside the sensitive value; negative: none."""
+    if not names:
+        return groups
+    parts = np.full(len(groups), -1, np.int32)
+    shown = groups >= 0
+    columns = known.table.listing(known.schema.quasi, names, seed)
+    parts[shown] = group([groups[shown], *(codes[shown] for codes in columns)], index=True).index
+    return parts
 
 
 def _one(columns: list[Codes], records: int) -> Codes:

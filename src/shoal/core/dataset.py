@@ -36,6 +36,8 @@ class Dataset:
     """What should be known about how columns were read; no value is in them."""
     checkpoint: Checkpoint | None = None
     """The state of the run that it was read for, where one is kept."""
+    known: frozenset[str] = frozenset()
+    """Columns without a role that are encoded all the same (`knowing`)."""
 
     def __repr__(self) -> str:
         named = (("quasi-identifiers", self.schema.quasi), ("sensitive", self.schema.sensitive))
@@ -64,7 +66,7 @@ class Dataset:
             raise broken_rule(engine, "the schema must have the columns of the source, in their order")
         check_weights(schema, table)
         check_households(schema, table)
-        return cls(table, schema, engine, checkpoint=checkpoint)
+        return cls(table, schema, engine, checkpoint=checkpoint, known=description.known)
 
     @property
     def records(self) -> int:
@@ -220,7 +222,8 @@ class Dataset:
         return replace(parts, sensitive=histograms, records=self.records, weights=weights)
 
     def knowing(self, names: Iterable[str]) -> Dataset:
-        """The same table with further columns encoded, whatever their role; what was encoded is as it was."""
+        """The same table with further columns encoded, whatever their role; what was encoded is as it was, and so is
+        the order in which records are listed."""
         lacking = {name for name in names if self.schema[name].hierarchy is None}
         if not lacking:
             return self
@@ -231,22 +234,28 @@ class Dataset:
             return given or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
         roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in columns.items()}
-        return self._again(hierarchy_for, roles, strict=False)
+        return self._again(hierarchy_for, roles, strict=False, known=self.known | lacking)
 
     def without_role(self, names: Collection[str]) -> Dataset:
         """The same table in which some columns are plain."""
         roles = {name: Role.PLAIN if name in names else self.schema[name].role for name in self.schema.names}
         given = self.schema
-        again = self._again(lambda values, role: given.hierarchy_of(values.column), roles, given.strict)
+        again = self._again(
+            lambda values, role: given.hierarchy_of(values.column), roles, strict=given.strict, known=self.known
+        )
         return replace(again, checkpoint=self.checkpoint)
 
-    def _again(self, hierarchy_for: HierarchyFor, roles: Mapping[str, Role], strict: bool) -> Dataset:
+    def _again(
+        self, hierarchy_for: HierarchyFor, roles: Mapping[str, Role], *, strict: bool, known: frozenset[str]
+    ) -> Dataset:
         """The same table, read again as it was but for roles and hierarchies."""
         # In the order in which roles were given, which is that of the quasi-identifiers.
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
         columns = map(self.schema.__getitem__, ordered)
         shared = self.schema.household_variables
-        described = Description.of(columns, hierarchy_for, roles=roles, strict=strict, household_variables=shared)
+        described = Description.of(
+            columns, hierarchy_for, roles=roles, strict=strict, household_variables=shared, known=known
+        )
         return Dataset.read(self.engine, self.table.source, described)
 
     def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:
@@ -275,7 +284,8 @@ class Dataset:
             tree = Hierarchy.flat(name, every, numbers)
             return tree.with_missing() if None in lacking else tree
 
-        return self._again(hierarchy_for, {column: each.role for column, each in columns.items()}, self.schema.strict)
+        roles = {column: each.role for column, each in columns.items()}
+        return self._again(hierarchy_for, roles, strict=self.schema.strict, known=self.known)
 
     def encoded_columns(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
         """Every column that is published, in the order of the table, encoded by its hierarchy; records as in the

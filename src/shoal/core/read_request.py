@@ -42,6 +42,7 @@ class Description:
     Every column has a role; attributes are taken in the order of the roles. The `kinds` of columns, and the `formats`
     of their dates or numbers, are found out unless they are given; a missing value counts as a value unless
     `missing_rules` say otherwise. Few whole numbers in one of the `possible_codes` are taken as codes, not quantities.
+    Columns that are only `known` are encoded, and records are hashed as if they were not.
     """
 
     roles: Mapping[str, Role]
@@ -52,11 +53,12 @@ class Description:
     strict: bool = False
     household_variables: tuple[str, ...] = ()
     possible_codes: Collection[str] = ()
+    known: frozenset[str] = frozenset()
 
     @classmethod
     def of(
         cls, columns: Iterable[Column], hierarchy_for: HierarchyFor, *, roles: Mapping[str, Role] | None = None,
-        strict: bool = False, household_variables: tuple[str, ...] = (),
+        strict: bool = False, household_variables: tuple[str, ...] = (), known: frozenset[str] = frozenset(),
     ) -> Description:  # fmt: skip
         """Columns as they were read before, but for their hierarchies, and for their roles where others are given."""
         known = {column.name: column for column in columns}
@@ -69,6 +71,7 @@ class Description:
             missing_rules={column.name: column.missing for column in encoded},
             strict=strict,
             household_variables=household_variables,
+            known=known,
         )
 
     def rule(self, name: str) -> Missing:

@@ -137,6 +137,14 @@ def test_k_map_without_members_is_not_bounded() -> None:
     assert shoal.models.KMap(k=9, leaves=(1,)).measure(classes_of([[1, 0]])).value == float("inf")
 
 
+def test_a_share_of_exactly_rho1_counts_as_unlikely() -> None:
+    """By hand: one of four has a value that fills half of its class. A reading with < would leave it out."""
+    table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+    classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+    assert shoal.models.RhoPrivacy(rho1=0.25, rho2=0.4).holds(classes).tolist() == [False, True]
+    assert shoal.models.RhoPrivacy(rho1=0.2499, rho2=0.4).holds(classes).all()
+
+
 def test_rho_bounds_the_absence_of_a_frequent_value() -> None:
     """Eight of ten have the first value; in the second class it is absent, though no rare value is likely there."""
     classes = classes_of([[8, 0, 0, 0, 0], [0, 1, 1, 0, 0]])

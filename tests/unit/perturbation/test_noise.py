@@ -21,7 +21,7 @@ NAMES = ("a", "b", "c")
 
 
 def made(method, values=SIGNAL, seed=1):
-    return method.changed(values, NAMES[: values.shape[1]], np.random.default_rng(seed), Run())
+    return method.perturbed(None, values, NAMES[: values.shape[1]], seed, Run())[0]
 
 
 def test_independent_noise_adds_a_share_of_the_variance_and_weakens_correlations():
@@ -80,10 +80,11 @@ def test_distortion_draws_from_what_fits_best():
         "uniform": RANDOM.uniform(3, 8, 3000),
     }
     for family, column in values.items():
-        drawn = fitted(np.sort(column), "best")(np.random.default_rng(3), 3000)
-        named = fitted(np.sort(column), family)(np.random.default_rng(3), 3000)
-        assert np.array_equal(drawn, named), family
+        fit = fitted(np.sort(column), "best")
+        assert fit.family == family
+        drawn = fit.draw(np.random.default_rng(3), 3000)
         assert kstest(drawn, column).pvalue > 0.001
+        assert fit.distance(np.sort(column)) == pytest.approx(kstest(column, fit.share).statistic), family
     by_rank = made(Distortion(), values["normal"][:, None])
     assert np.array_equal(np.argsort(by_rank[:, 0]), np.argsort(values["normal"]))
     at_random = made(Distortion(assign="random"), values["normal"][:, None])

@@ -6,7 +6,8 @@ all of them, and an engine that does its work elsewhere must come to the same re
 **What a value says.** Values that say the same are one value, whatever their type and spelling (`parsing.identity`):
 `1`, `1.0` and ` 1 ` are one number, a text is taken without the blanks around it, not-a-number and the spellings that
 were named are missing, and a zero has no sign. The code of a value is the leaf of its hierarchy. A column with a role
-is published, and hashed, in that one spelling; a plain column is published and hashed as it stands at the source.
+is published, and hashed, in that one spelling; a plain column is published and hashed as it stands at the source, also
+where it is encoded because somebody has to know it (`Description.known`).
 
 **The row hash.** The hash of a cell is the last eight bytes, the least first, of the MD5 of a key, `=` and the value as
 a text in UTF-8; of a missing value, of the key and `~`. The key is the name of the column and the byte 31; for a hash

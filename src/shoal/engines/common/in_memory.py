@@ -68,7 +68,7 @@ class InMemory(CommonEngine):
             codes, hierarchy, raw = bind(each, request.hierarchy(each.values))
             coded[name] = EncodedColumn(codes, hierarchy, raw)
             columns[name] = request.column(each.values, hierarchy)
-        return MemoryTable(source, coded, records, MemoryApplication, included), columns
+        return MemoryTable(source, coded, records, MemoryApplication, included, request.known), columns
 
     def profile(self, source: MemorySource) -> Overview:  # type: ignore[override]
         return profile(source)

@@ -94,13 +94,14 @@ class QueriedTable(CommonTable):
     """A table that an engine holds in the session of its `source`.
 
     Records that lack a value in one of the `dropping` columns are no part of the table, nor are those whose leaves are
-    not `between` the given ones.
+    not `between` the given ones. Columns that are only `known` are hashed as they stand at the source.
     """
 
     source: Any
     columns: Mapping[str, Any]
     application: type[PlanApplication[Any]]
     dropping: frozenset[str] = frozenset()
+    known: frozenset[str] = field(default=frozenset(), kw_only=True)
     between: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -146,13 +147,15 @@ class EncodedColumn:
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryTable(CommonTable):
     """Columns with a role as integers; the others stay at the source until a release needs them. Of the rows there,
-    those that are `included` are part of the table; None: all."""
+    those that are `included` are part of the table; None: all. Columns that are only `known` are encoded, and otherwise
+    as they are at the source."""
 
     source: MemorySource
     columns: dict[str, EncodedColumn]
     records: int
     application: type[PlanApplication[Any]]
     included: NDArray[np.bool_] | None = None
+    known: frozenset[str] = frozenset()
     _tuple_codes: dict[tuple[str, ...], Codes] = field(default_factory=dict)
     _orders: dict[int, Rows] = field(default_factory=dict)
     weights: None = None
@@ -237,11 +240,12 @@ class MemoryTable(CommonTable):
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Columns of the records: those with a role as they are published, the others as they are at the source."""
-        loaded = self.source.load([name for name in names if name not in self.columns])
+        published = self.columns.keys() - self.known
+        loaded = self.source.load([name for name in names if name not in published])
         if self.included is not None:
             loaded = {name: column.filter(pa.array(self.included)) for name, column in loaded.items()}
         for name in names:
-            if name in self.columns:
+            if name in published:
                 column = self.columns[name]
                 loaded[name] = pa.chunked_array([pa.DictionaryArray.from_arrays(column.codes, column.raw)])
         return {name: loaded[name] for name in names}

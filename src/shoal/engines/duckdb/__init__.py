@@ -132,7 +132,8 @@ class DuckDB(CommonEngine):
             raise changed(source.label)
         if checkpoint is not None and before is None:
             keep(checkpoint, listed, counts, leaves, tally)
-        return DuckDBTable(source, coded, DuckDBApplication, frozenset(required), tally=tally), columns
+        table = DuckDBTable(source, coded, DuckDBApplication, frozenset(required), known=request.known, tally=tally)
+        return table, columns
 
     def profile(self, source: DuckDBSource) -> Overview:  # type: ignore[override]
         return profile(source)

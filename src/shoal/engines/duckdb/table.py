@@ -144,7 +144,7 @@ class DuckDBTable(QueriedTable):
             ]
             selected.append(f"{row_hash(hashes)} AS hash")
             for name, column in self.columns.items():
-                if column.respelled is not None:
+                if column.respelled is not None and name not in self.known:
                     other = f"r{self.places[name]}"
                     origin += f" LEFT JOIN {column.respelled} AS {other} ON {other}.value = s.{quoted(name)}"
         bounds = [f"l{self.places[name]}.code BETWEEN {a} AND {b}" for name, (a, b) in self.between.items()]
@@ -154,7 +154,7 @@ class DuckDBTable(QueriedTable):
     def _published(self, name: str) -> str:
         """A value of a record as it is published, where the column has a role."""
         value, column = f"s.{quoted(name)}", self.columns.get(name)
-        if column is None:
+        if column is None or name in self.known:
             return value
         other = None if column.respelled is None else f"r{self.places[name]}"
         return published_value(value, self.source.kinds[name], other)

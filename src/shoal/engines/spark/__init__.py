@@ -111,7 +111,8 @@ class Spark(CommonEngine):
             leaves[places] = codes
             coded[name] = SparkColumn(codes, places, hierarchy, raw, tally.spelled[name], leaves)
             columns[name] = request.column(each.values, hierarchy)
-        return SparkTable(source, coded, SparkApplication, frozenset(required), weights=counts), columns
+        table = SparkTable(source, coded, SparkApplication, frozenset(required), known=request.known, weights=counts)
+        return table, columns
 
     def profile(self, source: SparkSource) -> Overview:  # type: ignore[override]
         return profile(source)

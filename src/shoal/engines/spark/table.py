@@ -70,7 +70,8 @@ class SparkTable(QueriedTable):
 
     def hash(self, seed: int) -> RowHash:
         """What hashes whole records, with the seed as its key: columns with a role as they are published."""
-        published = {name: PublishedSpelling.of(column) for name, column in self.columns.items()}
+        shown = {name: column for name, column in self.columns.items() if name not in self.known}
+        published = {name: PublishedSpelling.of(column) for name, column in shown.items()}
         return replace(self.source.hash(self.source.names, seed), published=published)
 
     def _reader(self, name: str) -> LabelOf | IdentifierText:
