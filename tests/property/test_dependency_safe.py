@@ -72,7 +72,7 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
 )  # fmt: skip
 def test_no_posterior_exceeds_the_bound(table: pl.DataFrame, l: int, layout: str, form: str, repair: bool) -> None:  # noqa: E741
     """Counted exactly; the records that go are those of the best blocks, or fewer where only the ward matters."""
-    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"], drop=["ward"])
     frequencies = sorted(table["ill"].value_counts()["count"].to_list(), reverse=True)
     algorithm = shoal.algorithms.DependencySafe(layout=layout, form=form, l=l, repair="ward" if repair else None)
     models = [shoal.FrequencyLDiversity(l=1)] if repair else [shoal.models.InferenceL(l=l)]

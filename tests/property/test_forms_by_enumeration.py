@@ -47,15 +47,16 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
     )
 
 
-def read(table: pl.DataFrame) -> shoal.Dataset:
-    return shoal.read(table, quasi=list(QUASI), sensitive=["value"])
+def read(table: pl.DataFrame, *, city: bool = False) -> shoal.Dataset:
+    """The table, with or without the `city` among the columns that are published as they are."""
+    return shoal.read(table, quasi=list(QUASI), sensitive=["value"], drop=() if city else ["city"])
 
 
 class Files:
     """The published files as a recipient has them: the rows that have a sensitive value, and what else must fit."""
 
     def __init__(self, release: shoal.Release) -> None:
-        frames = {part: frame.select(pl.exclude("city")) for part, frame in release.frames.items()}
+        frames = release.frames
         main, self.tables = frames[""], []
         if "bucket" in main.columns:
             self._read_sliced(frames)
@@ -74,12 +75,15 @@ class Files:
         holding = next(frame for frame in frames.values() if "value" in frame.columns)
         self.entries = [(row["bucket"], row) for row in holding.rows(named=True)]
         for frame in frames.values():
-            names = tuple(name for name in frame.columns if name not in ("bucket", "row"))
+            names = tuple(name for name in frame.columns if name not in ("bucket", "row", "city"))
             rows = frame.rows(named=True)
             self.tables.append((names, Counter((row["bucket"], tuple(row[name] for name in names)) for row in rows)))
 
     def _read_multisets(self, main: pl.DataFrame) -> None:
-        self.entries = [((row["one"], row["two"]), {"value": row["value"]}) for row in main.rows(named=True)]
+        shown = [name for name in ("value", "city") if name in main.columns]
+        self.entries = [
+            ((row["one"], row["two"]), {name: row[name] for name in shown}) for row in main.rows(named=True)
+        ]
         sizes = Counter(group for group, _ in self.entries)
         for at, name in enumerate(QUASI):
             held: Counter[Any] = Counter()
@@ -97,6 +101,8 @@ class Files:
             pairs = list(zip(people, order, strict=True))
             if known and any(self.group_of[person["row"]] != group for person, (group, _) in pairs):
                 continue
+            if any(entry.get("city", person["city"]) != person["city"] for person, (_, entry) in pairs):
+                continue
             if all(self._fits(names, held, pairs) for names, held in self.tables):
                 yield [entry["value"] for _, (_, entry) in pairs]
 
@@ -113,8 +119,8 @@ def posteriors(worlds: list[list[str]]) -> list[float]:
     return [max(Counter(held).values()) / len(worlds) for held in zip(*worlds, strict=True)]
 
 
-def released(table: pl.DataFrame, method: str) -> tuple[shoal.Dataset, shoal.Release]:
-    data = read(table)
+def released(table: pl.DataFrame, method: str, *, city: bool = False) -> tuple[shoal.Dataset, shoal.Release]:
+    data = read(table, city=city)
     try:
         return data, shoal.anonymize(data, shoal.FrequencyLDiversity(l=2), algorithm=METHODS[method], seed=3)
     except InfeasibleError:
@@ -135,11 +141,14 @@ def test_nobody_who_knows_everybody_finds_a_value_with_more_than_one_half(method
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "overlapping"])
 @settings(max_examples=count(12, 60), deadline=None)
-@given(tables(), st.booleans())
-def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.DataFrame, determines: bool) -> None:
+@given(tables(), st.booleans(), st.booleans())
+def test_the_attack_by_a_dependency_counts_these_worlds(
+    method: str, table: pl.DataFrame, determines: bool, city: bool
+) -> None:
+    """Also where the city is published as it is, and can be read beside the value."""
     if not determines:
         table = table.with_columns(city=table["value"].str.slice(1).cast(pl.Int64) * 10 + table["row"] % 2)
-    data, release = released(table, method)
+    data, release = released(table, method, city=city)
     people = table.rows(named=True)
 
     def holds(values: list[str]) -> bool:

@@ -27,6 +27,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
+from shoal.core.schema import Role
 from shoal.errors import InfeasibleError, ParameterError, unknown_columns
 
 LOOKED_AT = 256
@@ -47,7 +48,8 @@ class DependencySafe(Algorithm):
     column is coarse, but nobody can verify that without the original table.
 
     Removed people come from frequent values only, so how many went of each value must not be published; Shoal publishes
-    their total alone. Does not protect against dependencies that name a value.
+    their total alone. Does not protect against dependencies that name a value, nor against whoever reads the other
+    column of the dependency beside the sensitive value: drop it, or make it a quasi-identifier.
 
     Reconstructed: the paper names the phases and the three layouts, not their rules.
 
@@ -140,6 +142,12 @@ class DependencySafe(Algorithm):
             )
         if self.repair is not None and self.repair not in dataset.schema.names:
             raise unknown_columns([self.repair], dataset.schema.names)
+        visible = self.repair is not None and dataset.schema[self.repair].role is Role.PLAIN
+        if visible and self.form == "generalized":
+            raise ParameterError(
+                f"column {self.repair!r} would be published beside the sensitive value, so whoever knows it reads the "
+                "row; drop it, make it a quasi-identifier, or take form=two-table"
+            )
         if self.form == "two-table" and any(model.identity for model in policy.models):
             raise ParameterError(
                 "two tables have quasi-identifiers as they are; ask for models of sensitive values only"

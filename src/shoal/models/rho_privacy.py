@@ -26,8 +26,8 @@ class RhoPrivacy(ChosenValuesModel):
     Does not protect against: beliefs that rise and began above `rho1`, values that mean the same (similarity).
     By default all values are meant; chosen ones never appear in a message, a finding or a manifest.
 
-    A share of exactly `rho1`, or of exactly 1 − `rho1`, counts, as in the first definition (2003). The one for published
-    tables says "below" and "above" and leaves it out, so whatever keeps this model keeps that one too.
+    A share of exactly `rho1`, or of exactly 1 − `rho1`, counts, as in the first definition (2003). The one for
+    published tables says "below" and "above", so whatever keeps this model keeps that one too.
 
     Merging classes keeps it. `measure` gives the smallest ρ2 that holds with the given ρ1.
 

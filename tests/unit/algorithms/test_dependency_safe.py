@@ -57,12 +57,24 @@ def test_one_sensitive_attribute() -> None:
 def test_a_repair_removes_fewer_where_the_other_column_is_coarse() -> None:
     """All illnesses go with one ward, so that knowing the ward tells nothing, and nobody has to go."""
     table = pl.DataFrame({"age": range(12), "ward": ["w"] * 12, "ill": list("aaaaabbbbccd")})
-    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"], drop=["ward"])
     algorithm = shoal.algorithms.DependencySafe(l=2, repair="ward")
     release = shoal.anonymize(data, shoal.KAnonymity(k=12), algorithm=algorithm, suppression=0.9, seed=1)
     assert release.recoding is not None and release.recoding.facts["repaired"]
     cut = shoal.anonymize(data, TWINS, algorithm="dependency-safe", suppression=0.9, seed=1)
     assert release.suppressed == 0 and cut.suppressed == 2
+    attack = shoal.attacks.FunctionalDependency(determinant=("ill",), dependent="ward")
+    assert shoal.attack(data, release, attack)[0].worst <= 0.5
+
+
+def test_a_repair_does_not_publish_the_other_column_beside_the_value() -> None:
+    """Whoever knows it would read the row; in two tables it stands apart."""
+    table = pl.DataFrame({"age": range(12), "ward": list("vw") * 6, "ill": list("abababcdcdcd")})
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    with pytest.raises(ParameterError, match="column 'ward' would be published beside the sensitive value"):
+        shoal.anonymize(data, "k-anonymity:k=4", algorithm="dependency-safe:l=2,repair=ward", suppression=0.9)
+    algorithm = "dependency-safe:l=2,repair=ward,form=two-table"
+    release = shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm=algorithm, suppression=0.9, seed=1)
     attack = shoal.attacks.FunctionalDependency(determinant=("ill",), dependent="ward")
     assert shoal.attack(data, release, attack)[0].worst <= 0.5
 
@@ -91,7 +103,8 @@ def test_adult_with_a_region_that_the_occupation_determines() -> None:
     regions = {name: f"r{at % 5}" for at, name in enumerate(sorted(adult["occupation"].unique()))}
     table = adult.with_columns(region=pl.col("occupation").replace(regions))
     # The order of roles is not that of the table.
-    data = shoal.read(table, quasi=["age", "sex", "education"], sensitive=["occupation"])
+    roles = {"quasi": ["age", "sex", "education"], "sensitive": ["occupation"], "drop": ["region"]}
+    data = shoal.read(table, **roles)
     plain = shoal.attacks.FunctionalDependency(determinant=("occupation",), dependent="region")
     bounded = shoal.attacks.FunctionalDependency(
         determinant=("occupation", "sex"), dependent="region", nodes=1000, sweeps=8

@@ -232,7 +232,10 @@ def test_by_files(lists, capsys):
     asking, answering, state = lists / "ask.points", lists / "answer.points", lists / "ask.state"
     assert ended("overlap", "start", ada, "--column", "who", "-o", asking, "--state", state) == 0
     assert state.stat().st_mode & 0o077 == 0
+    capsys.readouterr()
     assert ended("overlap", "answer", ruby, asking, "--column", "who", "-o", answering) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "learns which of them are in your list" in told and "nothing else" not in told
     assert asked(asking.read_bytes()).people == 4
     capsys.readouterr()
     common = lists / "common.csv"
