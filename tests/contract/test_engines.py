@@ -607,7 +607,7 @@ def test_records_are_listed_in_one_order_whatever_else_is_known_of_them(engine):
     numbers = range(60)
     table = pl.DataFrame(
         {
-            "age": [number // 20 for number in numbers],
+            "age": [f" {number // 20}.0" for number in numbers],
             "case": [f"case {number:02}" for number in numbers],
             "day": [f"{1 + number % 28:02}.{1 + number % 12:02}.2024" for number in numbers],
             "dose": [f" {number % 7}.50 " for number in numbers],

@@ -61,10 +61,10 @@ class Description:
         strict: bool = False, household_variables: tuple[str, ...] = (), known: frozenset[str] = frozenset(),
     ) -> Description:  # fmt: skip
         """Columns as they were read before, but for their hierarchies, and for their roles where others are given."""
-        known = {column.name: column for column in columns}
-        encoded = [column for column in known.values() if column.hierarchy is not None]
+        every = {column.name: column for column in columns}
+        encoded = [column for column in every.values() if column.hierarchy is not None]
         return cls(
-            roles={name: column.role if roles is None else roles[name] for name, column in known.items()},
+            roles={name: column.role if roles is None else roles[name] for name, column in every.items()},
             hierarchy_for=hierarchy_for,
             kinds={column.name: column.kind for column in encoded},
             formats={column.name: column.form for column in encoded if column.form is not None},
