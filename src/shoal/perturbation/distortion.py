@@ -22,7 +22,7 @@ Share = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedDistribution:
     """A distribution that was fitted to a column: the name of its `family`, how to `draw` from it, and the `share` of
     it that is up to a value."""
 
@@ -92,7 +92,7 @@ class Distortion(ColumnPerturbation):
         return by_rank(before, after) if self.assign == "rank" else None
 
 
-def fitted(values: Floats, family: str, name: str = "", *, negative: bool = False) -> Fit:
+def fitted(values: Floats, family: str, name: str = "", *, negative: bool = False) -> FittedDistribution:
     """The distribution of a family that was fitted to ascending values.
 
     Example:
@@ -103,17 +103,19 @@ def fitted(values: Floats, family: str, name: str = "", *, negative: bool = Fals
     low, high, n = values[0], values[-1], len(values)
     if family == "empirical":
         places = np.arange(n)
-        return Fit(
+        return FittedDistribution(
             family,
             lambda generator, count: np.interp(generator.uniform(0, n - 1, count), places, values),
             lambda up_to: np.searchsorted(values, up_to, side="right") / n,
         )
     # Twice the number of parameters less twice the log-likelihood at its maximum: -inf where all values are the same.
     with np.errstate(divide="ignore"):
-        families: dict[str, tuple[float, Fit]] = {"normal": _normal(values, cut=low >= 0 and not negative)}
+        families: dict[str, tuple[float, FittedDistribution]] = {
+            "normal": _normal(values, cut=low >= 0 and not negative)
+        }
         families["uniform"] = (
             4 + 2 * n * np.log(high - low),
-            Fit(
+            FittedDistribution(
                 "uniform",
                 lambda generator, count: generator.uniform(low, high, count),
                 lambda up_to: np.clip((up_to - low) / (high - low), 0.0, 1.0),
@@ -124,7 +126,7 @@ def fitted(values: Floats, family: str, name: str = "", *, negative: bool = Fals
             center, width = logs.mean(), logs.std()
             families["lognormal"] = (
                 4 + n * (np.log(2 * np.pi) + 2 * np.log(width) + 1) + 2 * logs.sum(),
-                Fit(
+                FittedDistribution(
                     "lognormal",
                     lambda generator, count: generator.lognormal(center, width, count),
                     lambda up_to: _below((np.log(up_to) - center) / width),
@@ -134,7 +136,7 @@ def fitted(values: Floats, family: str, name: str = "", *, negative: bool = Fals
             mean = values.mean()
             families["exponential"] = (
                 2 + 2 * n * (np.log(mean) + 1),
-                Fit(
+                FittedDistribution(
                     "exponential",
                     lambda generator, count: generator.exponential(mean, count),
                     lambda up_to: 1 - np.exp(-up_to / mean),
@@ -147,7 +149,7 @@ def fitted(values: Floats, family: str, name: str = "", *, negative: bool = Fals
     return families[family][1]
 
 
-def _normal(values: Floats, *, cut: bool) -> tuple[float, Fit]:
+def _normal(values: Floats, *, cut: bool) -> tuple[float, FittedDistribution]:
     """The normal distribution of the mean and the deviation of values, and its AIC; `cut`, without what is below 0."""
     low, high, n = values[0], values[-1], len(values)
     # The squares of huge numbers are infinite; over a power of two, they are the same figures.
@@ -163,7 +165,9 @@ def _normal(values: Floats, *, cut: bool) -> tuple[float, Fit]:
 
     # What is left of the distribution is as much more likely as the rest is lost.
     aic = 4 + n * (np.log(2 * np.pi) + 2 * np.log(deviation) + 1) + 2 * n * np.log(1 - lost)
-    return aic, Fit("normal", draw, lambda up_to: (_below((up_to - mean) / deviation) - lost) / (1 - lost))
+    return aic, FittedDistribution(
+        "normal", draw, lambda up_to: (_below((up_to - mean) / deviation) - lost) / (1 - lost)
+    )
 
 
 def _below(deviations: Floats) -> Floats:
