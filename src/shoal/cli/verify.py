@@ -57,6 +57,11 @@ def run(
     from shoal.publishing.headlines import verified
 
     if page is not None:
+        if release is not None or key is not None or job is not None:
+            raise InputError(
+                "--page writes a page that checks any release, and checks none itself: give it alone, and run "
+                "`shoal verify` without it to check a release"
+            )
         _write_page(page, overwrite, as_json)
         return
     settings = Job() if job is None else load(job)

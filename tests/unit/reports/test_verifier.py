@@ -238,3 +238,13 @@ def test_the_command_writes_the_same_page(tmp_path: Path, capsys: pytest.Capture
     content = (tmp_path / PAGE).read_text("utf-8")
     assert content == page()
     assert hashlib.sha256(content.encode()).hexdigest() in capsys.readouterr().out
+
+
+def test_a_release_given_with_the_page_is_not_taken_for_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "release.csv", "--page", str(tmp_path / PAGE)])
+    assert ended.value.code == 2
+    assert "checks none itself" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / PAGE).exists()
