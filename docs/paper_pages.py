@@ -86,8 +86,8 @@ def page(paper: Paper) -> str:
     """The page of a paper."""
     parts = [
         f"# {paper.title}\n\n*{paper.source}*\n\n{paper.about}\n\n{paper.copy}\n\n"
-        "Entries stand in the order of the paper. Commands take `adult.csv`, which `shoal demo --write-sample adult.csv` "
-        "writes. Made from one list by `make docs`; a test holds the list against the paper's own contents.\n"
+        "Entries stand in the order of the paper. Commands take `adult.csv`, which `shoal demo --write-sample "
+        "adult.csv` writes. Made from one list by `make docs`; a test holds the list against the paper itself.\n"
     ]
     counts = {status: sum(entry.status == status for entry in paper.entries) for status in STATUSES}
     parts.append("\n| entries | |\n|---|---|\n")
