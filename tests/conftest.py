@@ -140,6 +140,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session.stop()
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[int]:
+    """The port of a PostgreSQL server."""
+    import postgres as servers
+
+    if not servers.PROGRAMS:
+        pytest.skip("they need a PostgreSQL server: initdb")
+    with servers.started() as port:
+        yield port
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 64 kB, where one may be mounted."""

@@ -86,11 +86,18 @@ def written(text: str, dialect: str, *, quote: bool = False) -> str:
     """A query in another dialect; with `quote`, every name in quotes, as one may be a word of the dialect."""
     import sqlglot
 
+    tree = sqlglot.parse_one(text, read="duckdb").transform(_divided_as_doubles)
     ignored = sqlglot.ErrorLevel.IGNORE
-    statements = sqlglot.transpile(
-        text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored
-    )
-    return str(statements[0])
+    return str(tree.sql(dialect=dialect, pretty=True, identify=quote, unsupported_level=ignored))
+
+
+def _divided_as_doubles(node: Any) -> Any:
+    """A division of doubles: Snowflake and Spark would round one of whole numbers or decimals to a few digits."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Div) and not isinstance(node.this, exp.Cast):
+        node.set("this", exp.cast(node.this, "DOUBLE"))
+    return node
 
 
 def _aggregate(model: Model) -> str | None:

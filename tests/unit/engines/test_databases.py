@@ -1,13 +1,8 @@
 """Tables of databases as sources and as targets: DuckDB, SQLite, and a PostgreSQL server that the tests start."""
 
 import gc
-import os
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +26,6 @@ pytest.importorskip("adbc_driver_postgresql")
 
 SECRET = "canary4711"
 ROLES = {"quasi": ["age", "town"], "sensitive": ["disease"]}
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
 
 def people(rows=400):
@@ -46,36 +40,9 @@ def people(rows=400):
 
 
 @pytest.fixture(scope="module")
-def server():
-    """The address of a PostgreSQL server on a free port of this machine."""
-    if not PROGRAMS:
-        pytest.skip("they need a PostgreSQL server: initdb")
-    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
-    folder.chmod(0o755)  # the server runs as somebody else, who must get there
-    data = folder / "data"
-    data.mkdir()
-    as_owner = []
-    if os.geteuid() == 0:
-        shutil.chown(data, "postgres")
-        as_owner = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = [PROGRAMS[-1] / "initdb", "-D", data, "-A", "trust", "-U", "holder", "--no-sync", "-E", "UTF8"]
-    subprocess.run([*as_owner, *made], check=True, capture_output=True, cwd="/")
-    running = subprocess.Popen(
-        [*as_owner, PROGRAMS[-1] / "postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=127.0.0.1",
-         "-c", f"unix_socket_directories={data}", "-F"],
-        stdout=subprocess.DEVNULL, stderr=(folder / "log").open("w"), cwd="/",
-    )  # fmt: skip
-    ready = [PROGRAMS[-1] / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-    while subprocess.run(ready).returncode:
-        assert running.poll() is None, (folder / "log").read_text()
-        time.sleep(0.1)
-    yield f"postgres://holder:{SECRET}@127.0.0.1:{port}/postgres"
-    running.terminate()
-    running.wait(30)
-    shutil.rmtree(folder)
+def server(postgres):
+    """The address of a PostgreSQL server."""
+    return f"postgres://holder:{SECRET}@127.0.0.1:{postgres}/postgres"
 
 
 @pytest.fixture(params=["duckdb", "sqlite", "postgres"])
