@@ -8,13 +8,13 @@ demo: .venv/demo
 	$(BIN)/shoal demo -o demo-output --overwrite
 
 # Three processes on two cores: one works while others wait for a browser, Java or a process that they started.
-test: .venv/installed packages
+test: .venv/installed packages .venv-dbt/tried
 	$(BIN)/python -m tests.kernels
 	$(BIN)/python -m pytest -n 3
 
 # What is too slow for every day: all counts of the property and kill tests, all combinations, Spark's slow faults, and the
 # lowest and newest versions of all dependencies.
-test-long: .venv/installed packages lowest newest
+test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dagster/tried .venv-airflow/tried
 	$(BIN)/python -m tests.kernels
 	SHOAL_LONG=1 $(BIN)/python -m pytest -n 3
 
@@ -25,6 +25,18 @@ packages:
 	    echo "Installing Debian packages that some tests need (without them those tests are skipped): $(PACKAGES)" \
 	    && apt-get update -q && apt-get install -qy --no-install-recommends $(PACKAGES); } \
 	    || echo "not all of $(PACKAGES) could be installed: tests that need them are skipped"
+
+# Tools that bring packages of their own have environments of their own; where one cannot be had, its tests are skipped.
+.venv-dbt/tried: integrations/dbt/requirements.txt
+.venv-dagster/tried: examples/dagster/requirements.txt pyproject.toml
+.venv-airflow/tried: examples/airflow/requirements.txt pyproject.toml
+.venv-dbt/tried .venv-dagster/tried .venv-airflow/tried: | .venv/bin/python
+	@$(PYTHON) -m venv --clear $(@D)
+	@echo "Installing $< into $(@D)"
+	@$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $< \
+	    || $(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
+	    || echo "not all of $< could be installed: tests that need it are skipped"
+	@touch $@
 
 # A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
 lowest: .venv-lowest/installed
@@ -60,7 +72,7 @@ docs: .venv/installed
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:
-	rm -rf .venv .venv-lowest .venv-newest site demo-output
+	rm -rf .venv .venv-lowest .venv-newest .venv-dbt .venv-dagster .venv-airflow site demo-output
 
 # An environment, with a fast installer where there is one.
 .venv/bin/python .venv-lowest/bin/python .venv-newest/bin/python:

@@ -1,4 +1,4 @@
-"""Writes the reference pages from the code. A test fails when they are stale."""
+"""Writes the reference pages, and what else is made from the code. A test fails when they are stale."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from shoal.core.contracts.attack import Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
+from shoal.integrations import dbt
 from shoal.job.columns import ColumnJob, Roles
 from shoal.job.job import Job
 from shoal.job.option import Option, options
@@ -27,6 +28,7 @@ from shoal.job.option import Option, options
 FOLDER = Path(__file__).parent / "reference"
 PACKAGE = Path(shoal.__file__).parent
 SCHEMAS = Path(__file__).parent / "schemas"
+MACROS = Path(__file__).parents[1] / "integrations" / "dbt" / "macros"
 
 
 def plugin_page(family: str) -> str:
@@ -176,7 +178,9 @@ def written_schemas() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for folder, texts in ((PACKAGE, stubs()), (FOLDER, pages()), (SCHEMAS, written_schemas())):
+    for folder, texts in (
+        (PACKAGE, stubs()), (FOLDER, pages()), (SCHEMAS, written_schemas()), (MACROS, dbt.macros()),
+    ):  # fmt: skip
         folder.mkdir(exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -13,8 +13,11 @@ import duckdb
 import polars
 import pytest
 
+import shoal
+from shoal import registry
+from shoal.core.policy import Policy
 from shoal.errors import InputError, ParameterError, SchemaError
-from shoal.testing import assert_k_anonymous, assert_l_diverse, assert_satisfies, assert_t_close
+from shoal.testing import assert_k_anonymous, assert_l_diverse, assert_satisfies, assert_t_close, exposure
 
 SECRET = "Zacharias"
 TABLE = polars.DataFrame(
@@ -75,6 +78,47 @@ def test_every_model_that_breaks_is_named() -> None:
     assert [line.partition(" by ")[0] for line in str(failure.value).splitlines()] == [
         "the table is not 5-anonymous", "the table is not distinct 2-diverse",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", registry.names("models"))
+def test_any_model_can_be_asserted(name: str) -> None:
+    """Every model of the registry, by its examples, breaks where the model itself says so, and says so in counts."""
+    table = TABLE.with_columns(disease=polars.Series(["cancer", "flu", "hiv", "flu", "cancer", *["flu"] * 5]))
+    data = shoal.read(
+        table, quasi=["age", "born"], sensitive=["disease"], household="who",
+        kinds={"age": "categorical", "born": "categorical"},
+    )  # fmt: skip
+    for example in registry.examples("models", name):
+        model = registry.make("models", name, dict(example))
+        finding = model.measure(data.summary)
+        (told,) = exposure(table, model, quasi=["age", "born"], sensitive=["disease"], household="who")
+        assert told.finding.value == finding.value and bool(told.groups) == (not finding.holds)
+        if not finding.holds:
+            with pytest.raises(
+                AssertionError, match=r"by age and born: \d+ of 10 people are exposed, in \d of 2 groups"
+            ):
+                assert_satisfies(table, model, quasi=["age", "born"], sensitive=["disease"], household="who")
+
+
+def test_a_policy_can_be_asserted() -> None:
+    policy = Policy(models=(shoal.KAnonymity(k=4), shoal.models.DistinctLDiversity(l=2)))
+    assert_satisfies(TABLE, policy, quasi=["born"], sensitive=["ill"])
+    with pytest.raises(AssertionError, match=r"^the table is not distinct 2-diverse by age: 6 of 10 people.* is 1$"):
+        assert_satisfies(TABLE, policy, quasi=["age"], sensitive=["ill"])
+
+
+def test_hidden_cells_may_stand_for_any_value() -> None:
+    table = polars.DataFrame({"age": ["20", "20", "*"], "sex": list("fff")})
+    assert_satisfies(table, "wildcard-k-anonymity:k=3", quasi=["age", "sex"])
+    with pytest.raises(AssertionError, match="1 of 3 people are exposed"):
+        assert_satisfies(table, "k-anonymity:k=2", quasi=["age", "sex"])
+
+
+def test_people_are_not_taken_for_records() -> None:
+    with pytest.raises(ParameterError, match="does not count people"):
+        assert_satisfies(TABLE, "wildcard-k-anonymity:k=2", quasi=["age"], person="who")
+    with pytest.raises(ParameterError, match="counts households"):
+        assert_satisfies(TABLE, "k-households:k=2", quasi=["age"])
 
 
 def test_ranges_are_compared_as_cells() -> None:

@@ -6,6 +6,7 @@ macro. Instead of a verdict, the query counts the people in groups that break th
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,10 +46,12 @@ HEADER = "{# Made from the models' SQL by `make docs`. #}\n"
 
 def macros() -> dict[str, str]:
     """Every file of macros by its name."""
+    made = {name: registry.make("models", name, bound) for name, bound in MODELS.items()}
     releases = (_release(person=False), _release(person=True))
+    asked = {name: [_query(release, model) for release in releases] for name, model in made.items()}
     return {
         "tests.sql": HEADER + TESTS.replace("SLACK", repr(SLACK)) + "".join(map(_dispatched, MODELS)),
-        **{f"{dialect}.sql": HEADER + _dialect(dialect, *releases) for dialect in DIALECTS},
+        **{f"{dialect}.sql": HEADER + _dialect(dialect, asked) for dialect in DIALECTS},
     }
 
 
@@ -64,7 +67,18 @@ def _release(*, person: bool) -> Release:
         person="person_column" if person else None,
     )  # fmt: skip
     pseudonyms = Pseudonyms() if person else None
-    return anonymize(data, registry.make("models", "k-anonymity", {"k": 2}), pseudonyms=pseudonyms)
+    return anonymize(data, "k-anonymity:k=2", algorithm="mondrian", pseudonyms=pseudonyms)
+
+
+def _query(release: Release, model: Model) -> str:
+    """The query of a model, which counts the people in groups that break it."""
+    import sqlglot
+    from sqlglot import exp
+
+    (query,) = queries(replace(release, policy=Policy(models=(model,))), "tested_table", "duckdb")
+    steps = sqlglot.parse_one(query.sql or "", read="duckdb").find_all(exp.CTE)
+    people = release.schema.person is not None
+    return f"WITH {', '.join(each.sql(dialect='duckdb') for each in steps)}, {_exposed(model, people=people)}"
 
 
 def _macro(model: str) -> str:
@@ -76,28 +90,19 @@ def _dispatched(model: str) -> str:
     return DISPATCH.replace("NAME", _macro(model))
 
 
-def _dialect(dialect: str, by_row: Release, by_person: Release) -> str:
-    parts = []
-    for name, bound in MODELS.items():
-        model = registry.make("models", name, bound)
-        parts.append(
-            f"\n{{% macro {dialect}__{_macro(name)}(table, quasi, sensitive, person, bound, worst) %}}\n"
-            f"{{%- if person is none %}}\n{_query(by_row, model, dialect)}\n"
-            f"{{%- else %}}\n{_query(by_person, model, dialect)}\n{{%- endif %}}\n{{% endmacro %}}\n"
-        )
-    return "".join(parts)
+def _dialect(dialect: str, asked: Mapping[str, Sequence[str]]) -> str:
+    """The macros of a dialect: a query by rows and one by people for each model."""
+    return "".join(
+        f"\n{{% macro {dialect}__{_macro(name)}(table, quasi, sensitive, person, bound, worst) %}}\n"
+        f"{{%- if person is none %}}\n{_in_dialect(by_row, dialect)}\n"
+        f"{{%- else %}}\n{_in_dialect(by_person, dialect)}\n{{%- endif %}}\n{{% endmacro %}}\n"
+        for name, (by_row, by_person) in asked.items()
+    )
 
 
-def _query(release: Release, model: Model, dialect: str) -> str:
-    """The query of a model in a dialect, with the places of its arguments."""
-    import sqlglot
-    from sqlglot import exp
-
-    (query,) = queries(replace(release, policy=Policy(models=(model,))), "tested_table", "duckdb")
-    tree = sqlglot.parse_one(query.sql, read="duckdb")
-    steps = ", ".join(each.sql(dialect="duckdb") for each in tree.find_all(exp.CTE))
-    text = written(f"WITH {steps}, {_exposed(model, people=release.schema.person is not None)}", dialect, quote=True)
-    text = text.replace(" NULLS LAST", "")  # numbers of groups may come in any order
+def _in_dialect(query: str, dialect: str) -> str:
+    """A query in a dialect, with the places of its arguments."""
+    text = written(query, dialect, quote=True).replace(" NULLS LAST", "")  # groups may be numbered in any order
     quote = '"' if '"' in text else "`"
     for name in RESULT:  # as fail_calc and people write them, whatever case the database gives to names
         text = text.replace(f"AS {quote}{name}{quote}", f"AS {name}").replace(f"{quote}{name}{quote} >", f"{name} >")

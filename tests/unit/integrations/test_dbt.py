@@ -60,14 +60,13 @@ def drawn(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("model", dbt.MODELS)
 @pytest.mark.parametrize("person", [None, "who"])
 def test_the_macros_say_what_the_assertions_say(model: str, person: str | None) -> None:
-    exposed = 0
-    for seed in range(count(4, 60)):
+    exposed, connection = 0, duckdb.connect(config={"threads": 1})
+    for seed in range(count(2, 60)):
         people = drawn(seed)
         for bound in BOUNDS[model]:
             (parameter,) = dbt.MODELS[model]
             made = registry.make("models", model, {parameter: bound})
             query = rendered("duckdb", model, person=person, bound=bound, worst=made.threshold)
-            connection = duckdb.connect(config={"threads": 1})
             connection.register("people", people.to_arrow())
             rows = connection.execute(query).fetchall()
             (told,) = exposure(people, made, quasi=["age", "zip"], sensitive=["ill"], person=person)
@@ -121,10 +120,11 @@ class Project:
 
     def __init__(self, folder: Path, target: dict[str, Any], checks: dict[str, Any] | None = None) -> None:
         if not DBT.exists():
-            pytest.skip("they need dbt, with its adapters for DuckDB and PostgreSQL: make .venv-dbt/installed")
+            pytest.skip("they need dbt, with its adapters for DuckDB and PostgreSQL: make .venv-dbt/tried")
         self.folder = folder
         tests = [
-            {f"shoal.{test}": {"name": name, "arguments": given}} for name, (test, given, _) in (checks or CHECKS).items()
+            {f"shoal.{test}": {"name": name, "arguments": given}}
+            for name, (test, given, _) in (checks or CHECKS).items()
         ]
         files: dict[str, Any] = {
             "dbt_project.yml": {"name": "hospital", "version": "1.0.0", "profile": "hospital",
@@ -206,7 +206,11 @@ def test_a_table_that_may_not_be_read_is_an_error(tmp_path: Path, request: pytes
         ("k_anonymous", {"quasi": ["age"], "k": 0}, "k is a number, at least 1"),
         ("k_anonymous", {"quasi": [], "k": 2}, "at least one"),
         ("t_close", {"quasi": ["age"], "sensitive": "ill", "t": 2}, "between 0 and 1"),
-        ("l_diverse", {"quasi": ["age"], "sensitive": "ill", "l": 2, "notion": "odd"}, "distinct, entropy or frequency"),
+        (
+            "l_diverse",
+            {"quasi": ["age"], "sensitive": "ill", "l": 2, "notion": "odd"},
+            "distinct, entropy or frequency",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(tmp_path: Path, test: str, given: dict[str, Any], expected: str) -> None:
