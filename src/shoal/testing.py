@@ -73,7 +73,7 @@ def exposure(
     data = read(table, quasi=names, sensitive=sensitive, person=person, kinds=kinds, **reading)
     for model in made:
         model.check_attributes(names)
-        model.check_households(data.schema)
+        model.check_columns(data.schema)
         if person is not None:
             model.check_people()
     return [_exposed(model, _judged(data, model)) for model in made]

@@ -83,21 +83,21 @@ def test_every_model_that_breaks_is_named() -> None:
 @pytest.mark.parametrize("name", registry.names("models"))
 def test_any_model_can_be_asserted(name: str) -> None:
     """Every model of the registry, by its examples, breaks where the model itself says so, and says so in counts."""
-    table = TABLE.with_columns(disease=polars.Series(["cancer", "flu", "hiv", "flu", "cancer", *["flu"] * 5]))
-    data = shoal.read(
-        table, quasi=["age", "born"], sensitive=["disease"], household="who",
-        kinds={"age": "categorical", "born": "categorical"},
-    )  # fmt: skip
+    table = TABLE.with_columns(
+        disease=polars.Series(["cancer", "flu", "hiv", "flu", "cancer", *["flu"] * 5]), weight=2.5
+    )
+    roles = {"sensitive": ["disease"], "household": "who", "weight": "weight"}
+    data = shoal.read(table, quasi=["age", "born"], kinds={"age": "categorical", "born": "categorical"}, **roles)
     for example in registry.examples("models", name):
         model = registry.make("models", name, dict(example))
         finding = model.measure(data.summary)
-        (told,) = exposure(table, model, quasi=["age", "born"], sensitive=["disease"], household="who")
+        (told,) = exposure(table, model, quasi=["age", "born"], **roles)
         assert told.finding.value == finding.value and bool(told.groups) == (not finding.holds)
         if not finding.holds:
             with pytest.raises(
                 AssertionError, match=r"by age and born: \d+ of 10 people are exposed, in \d of 2 groups"
             ):
-                assert_satisfies(table, model, quasi=["age", "born"], sensitive=["disease"], household="who")
+                assert_satisfies(table, model, quasi=["age", "born"], **roles)
 
 
 def test_a_policy_can_be_asserted() -> None:
