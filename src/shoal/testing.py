@@ -62,7 +62,7 @@ def exposure(
         >>> import shoal.testing
         >>> [told] = shoal.testing.exposure(shoal.samples.adult(), "k-anonymity:k=500", quasi=["sex", "race"])
         >>> told.people, told.everybody, told.groups, told.all_groups
-        (803, 30162, 5, 10)
+        (811, 30162, 5, 10)
     """
     chosen = [model for each in models for model in (each.models if isinstance(each, Policy) else [each])]
     if not chosen:

@@ -9,7 +9,8 @@ from shoal.testing import exposure
 
 try:
     from great_expectations.core.metric_domain_types import MetricDomainTypes
-    from great_expectations.execution_engine import PandasExecutionEngine, SparkDFExecutionEngine
+    from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
+    from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
     from great_expectations.expectations.expectation import BatchExpectation
     from great_expectations.expectations.metrics.metric_provider import metric_value
     from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
@@ -73,7 +74,9 @@ class ExpectTableToSatisfyPrivacyModels(BatchExpectation):
     success_keys: ClassVar[tuple[str, ...]] = ASKED
     args_keys: ClassVar[tuple[str, ...]] = ASKED
 
-    def _validate(self, metrics: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def _validate(
+        self, metrics: dict[str, Any], runtime_configuration: Any = None, execution_engine: Any = None
+    ) -> dict[str, Any]:
         told = metrics[METRIC]
         observed = f"{told['exposed']:,} of {told['people']:,} people are exposed"
         return {
