@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.loss import by_level, misclassification, quantities, width
+from shoal.core.loss import by_level, climb, misclassification, quantities, width
 from shoal.kernels.cost import Costs as Costs
 
 TABULATED = 512
@@ -58,6 +58,15 @@ def level_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> t
         for hierarchy in hierarchies
     ]
     return _costs(hierarchies, columns, [False] * len(hierarchies), charges), scale
+
+
+def climbing_costs(
+    hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool], beta: float
+) -> Costs:
+    """Costs as the weighted hierarchical distance counts them; numbers that are published as intervals pay the length
+    over the table's range."""
+    charges = [np.repeat(climb(hierarchy, beta)[:, None], hierarchy.size, 1) for hierarchy in hierarchies]
+    return _costs(hierarchies, columns, intervals, charges)
 
 
 def hiding_costs(hierarchies: Sequence[Hierarchy], weights: Floats) -> Costs:

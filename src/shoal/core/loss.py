@@ -71,3 +71,11 @@ def by_level(hierarchy: Hierarchy, measure: Callable[[Hierarchy, Codes, Codes], 
     """What each leaf costs when it is published at each level: one row a level."""
     nodes = zip(hierarchy.starts, hierarchy.stops, hierarchy.codes, strict=True)
     return np.stack([measure(hierarchy, starts, stops)[codes] for starts, stops, codes in nodes])
+
+
+def climb(hierarchy: Hierarchy, beta: float) -> Floats:
+    """What the weighted hierarchical distance charges for each level: the step from level i of H to the next one weighs
+    1/(H - i)^beta, and a level costs the weights of the steps up to it over those of all."""
+    weights = 1.0 / np.arange(hierarchy.height, 0, -1) ** beta
+    climbed: Floats = np.append(0.0, np.cumsum(weights)) / weights.sum()
+    return climbed

@@ -12,6 +12,7 @@ from typing_extensions import Doc
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.loss import climb
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 
@@ -48,9 +49,7 @@ class Whd(Metric):
         cells, sizes = release.view.cells(), release.view.people().sizes
         means = {}
         for position, hierarchy in enumerate(dataset.hierarchies):
-            weights = 1.0 / np.arange(hierarchy.height, 0, -1) ** self.beta
-            climbed = np.append(0.0, np.cumsum(weights)) / weights.sum()
-            costs = climbed[hierarchy.ancestor_levels(cells.low[position], cells.high[position])]
+            costs = climb(hierarchy, self.beta)[hierarchy.ancestor_levels(cells.low[position], cells.high[position])]
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
         how = f"mean weighted distance that the quasi-identifier cells climbed, beta {self.beta:g}"
         return Finding(name="whd", value=sum(means.values()) / len(means), detail=means, unit="share", how=how)

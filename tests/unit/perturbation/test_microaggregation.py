@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InfeasibleError
-from shoal.perturbation import microaggregation
+from shoal.perturbation import _groups
 
 rows = st.lists(st.tuples(st.sampled_from("fm"), st.integers(0, 20), st.integers(0, 20)), min_size=6, max_size=40)
 
@@ -45,7 +45,7 @@ def test_people_count_not_records() -> None:
 
 
 def test_what_is_missing_stays_and_large_strata_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(microaggregation, "BLOCK", 16)
+    monkeypatch.setattr(_groups, "BLOCK", 16)
     table = pl.DataFrame({"a": range(100), "b": [place % 7 for place in range(100)], "row": range(100)})
     table = table.with_columns(b=pl.when(pl.col("row") % 10 == 0).then(None).otherwise("b"))
     data = shoal.read(table, quasi=["a", "b"])
