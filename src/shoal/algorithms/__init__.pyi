@@ -11,6 +11,7 @@ from shoal.algorithms.in_blocks import InBlocks as InBlocks
 from shoal.algorithms.full_domain.incognito import Incognito as Incognito
 from shoal.algorithms.k_means import KMeans as KMeans
 from shoal.algorithms.k_member import KMember as KMember
+from shoal.algorithms.kaca import Kaca as Kaca
 from shoal.algorithms.kactus import Kactus as Kactus
 from shoal.algorithms.l_member import LMember as LMember
 from shoal.algorithms.m_invariance import MInvariance as MInvariance
@@ -21,7 +22,9 @@ from shoal.algorithms.multiset import Multiset as Multiset
 from shoal.algorithms.oka import Oka as Oka
 from shoal.algorithms.full_domain.optimal import Optimal as Optimal
 from shoal.algorithms.overlapping_slicing import OverlappingSlicing as OverlappingSlicing
+from shoal.algorithms.r_gather import RGather as RGather
 from shoal.algorithms.full_domain.samarati import Samarati as Samarati
+from shoal.algorithms.sampling import Sampling as Sampling
 from shoal.algorithms.simple_k_means import SimpleKMeans as SimpleKMeans
 from shoal.algorithms.slicing import Slicing as Slicing
 from shoal.algorithms.two_phase import TwoPhase as TwoPhase

@@ -13,6 +13,7 @@ from shoal.attacks.homogeneity import Homogeneity as Homogeneity
 from shoal.attacks.household_linkage import HouseholdLinkage as HouseholdLinkage
 from shoal.attacks.individual_risk import IndividualRisk as IndividualRisk
 from shoal.attacks.journalist import Journalist as Journalist
+from shoal.attacks.known_records import KnownRecords as KnownRecords
 from shoal.attacks.linear_estimation import LinearEstimation as LinearEstimation
 from shoal.attacks.linkage import Linkage as Linkage
 from shoal.attacks.log_linear import LogLinear as LogLinear
