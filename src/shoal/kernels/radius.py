@@ -8,7 +8,7 @@ from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import pair
 
 
-class Links(NamedTuple):
+class NearCentres(NamedTuple):
     """Which points lie within a radius of which centres: centre `c` has the entries `starts[c]` to `starts[c + 1]`,
     each a point, how far it is, and how many of its records are `dealt` to the centre. The entries of point `p` are
     `by_point[firsts[p]]` and so on."""
@@ -85,7 +85,7 @@ def links_of(points, costs, radius, centres, flag):
     for entry in range(count):
         by_point[fill[found[entry]]] = entry
         fill[found[entry]] += 1
-    return Links(
+    return NearCentres(
         starts, found[:count].copy(), owners, apart[:count].copy(), np.zeros(count, np.int64), firsts, by_point
     )
 
