@@ -67,8 +67,8 @@ def read(
     resume_dir: str | Path | None = None,
     run: Run | None = None,
 ) -> Dataset:
-    """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
-    (pandas, polars, pyarrow, Spark).
+    """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS), a frame
+    (pandas, polars, pyarrow, Spark, DuckDB, Ibis), or whatever streams Arrow (`__arrow_c_stream__`).
 
     Args:
         source: the path or the frame. It is never modified. `"-"` is the standard input; a folder, or a pattern such as
@@ -105,7 +105,7 @@ def read(
         neutralize_formulas: put an apostrophe before texts that a spreadsheet would run as a formula, here and in
             every release.
         engine: where the table is processed: `embedded` (in this process, the default) or another engine's name. A
-            Spark frame is processed on its own cluster.
+            Spark frame is processed on its own cluster, an Ibis expression on DuckDB in its own database.
         resume_dir: a folder to save progress in, so that an interrupted run can continue: first what was read, then
             what `anonymize` decided, then what `Release.write` wrote, which removes the folder. It belongs to one run,
             and the table must lie in files. It holds values of the table and the seed; only its owner can read it.

@@ -100,6 +100,11 @@ class Release(PublishedTables):
         """The main table as the type that came in."""
         return self.published.frame()
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The main table for whatever takes Arrow's PyCapsule interface: `polars.DataFrame(release)`,
+        `pyarrow.table(release)`, `FROM release` in DuckDB."""
+        return self.published.arrow().__arrow_c_stream__(requested_schema)
+
     @property
     def frames(self) -> dict[str, Any]:
         """Every table by its part, as the type that came in."""

@@ -72,6 +72,9 @@ class CountedTable:
     def frame(self) -> Any:
         raise NotDefined("this table stands only for comparisons and has no rows")
 
+    def arrow(self) -> Any:
+        raise NotDefined("this table stands only for comparisons and has no rows")
+
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         raise NotDefined("this table stands only for comparisons and has no rows")
 

@@ -121,6 +121,10 @@ class Published(Protocol):
         """The table as the type that came in."""
         ...
 
+    def arrow(self) -> Any:
+        """The table as one of Arrow, in its order."""
+        ...
+
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         """Writes the table in the format that the path's ending names; where it has none, as a folder of Parquet files
         of so many rows, as `core.files.piece` names them. The run is told how far it is, and can stop it."""

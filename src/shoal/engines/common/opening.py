@@ -163,20 +163,24 @@ def _are_row_numbers(column: pa.ChunkedArray) -> bool:
 
 
 def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> MemorySource:
-    """A frame of pandas, polars or pyarrow, or of whatever narwhals knows; a column of row numbers is left out."""
+    """A frame that narwhals knows, eager or lazy, or whatever streams Arrow; a column of row numbers is left out."""
     import narwhals as nw
 
-    frame = _uniquely_named(frame, opening.rename_duplicates)
+    frame = _uniquely_named(nw.to_native(frame, pass_through=True), opening.rename_duplicates)
     try:
-        wrapped = nw.from_native(frame)
-    except TypeError:
-        raise InputError(
-            f"a table is needed: a path, or a frame of pandas, polars or pyarrow; this is {type(frame).__name__}"
-        ) from None
+        wrapped = nw.from_native(frame, pass_through=True)
+        if wrapped is frame:
+            frame = _uniquely_named(_streamed(frame), opening.rename_duplicates)
+            wrapped = nw.from_native(frame)
+    except InputError:
+        raise
     except Exception as error:  # narwhals raises each backend's own error for duplicate names
         raise InputError(f"the frame cannot be used ({type(error).__name__}); are its column names unique?") from None
     if isinstance(wrapped, nw.LazyFrame):
-        wrapped = wrapped.collect()
+        try:
+            wrapped = wrapped.collect()
+        except Exception as error:  # which may quote cells
+            raise InputError(f"the lazy frame cannot be computed ({type(error).__name__})") from None
     numbered = not all(isinstance(name, str) for name in wrapped.columns)
     if numbered:  # pandas numbers the columns that nobody named
         wrapped = nw.from_native(frame.rename(columns=str))
@@ -202,6 +206,21 @@ def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> MemorySource:
         dtypes=dtypes,
     )
     return _without_row_numbers(opened, "the frame")
+
+
+def _streamed(frame: Any) -> pa.Table:
+    """What some object hands over through Arrow's PyCapsule interface."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError(
+            "a table is needed: a path, a frame (pandas, polars, pyarrow, Spark, DuckDB, Ibis or another that narwhals "
+            f"knows), or an object that streams Arrow (__arrow_c_stream__); this is {type(frame).__name__}"
+        )
+    try:
+        return pa.RecordBatchReader.from_stream(frame).read_all()
+    except Exception as error:  # whatever goes wrong in a package that is not ours, and may quote cells
+        raise InputError(
+            f"{type(frame).__name__} does not hand over a table as Arrow ({type(error).__name__}); is it one column?"
+        ) from None
 
 
 def _uniquely_named(frame: Any, rename: bool) -> Any:

@@ -117,6 +117,9 @@ class MemoryPublished:
                 frame[name] = dtype.__from_arrow__(table[name])
         return frame
 
+    def arrow(self) -> pa.Table:
+        return self.decode()
+
     def decode(self, form: str | None = None) -> pa.Table:
         """The table as a format shows it, every dictionary resolved into plain values, also inside nested columns."""
         return self._presented(
@@ -210,7 +213,13 @@ class QueriedPublished(ABC):
 
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars, which must be installed, for what came from a file."""
-        return MemoryPublished(self._cast_back(self._in_order(self.names)), self.opened).frame()
+        return self._in_memory().frame()
+
+    def arrow(self) -> pa.Table:
+        return self._in_memory().arrow()
+
+    def _in_memory(self) -> MemoryPublished:
+        return MemoryPublished(self._cast_back(self._in_order(self.names)), self.opened)
 
 
 def as_category(column: pa.ChunkedArray, source: pa.ChunkedArray) -> pa.ChunkedArray:

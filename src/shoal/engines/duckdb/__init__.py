@@ -26,6 +26,7 @@ from shoal.engines.common.source import changed
 from shoal.engines.duckdb.apply_plan import DuckDBApplication
 from shoal.engines.duckdb.databases import check_spot, occupied, storing
 from shoal.engines.duckdb.encoding import Distinct, DuckDBTally, distinct, join_codes, translation
+from shoal.engines.duckdb.expressions import lives_in_duckdb
 from shoal.engines.duckdb.identity import respelled
 from shoal.engines.duckdb.profiling import profile
 from shoal.engines.duckdb.published_table import DuckDBPublished, open_published
@@ -50,9 +51,10 @@ class DuckDB(CommonEngine):
     pseudonyms are made from the distinct identifiers, batch by batch, where a person column is named, people come as
     numbers, with the classes that they are in, and detection and dependencies get the distinct rows as small numbers.
 
-    Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`) and
-    whatever the embedded engine reads; Parquet and tables of DuckDB are queried where they lie. A release can go to
-    such a table, too, in one transaction: it is there and verified, or nothing changed.
+    Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`), a
+    table expression of Ibis in the DuckDB where it lives, and whatever the embedded engine reads; Parquet and tables of
+    DuckDB are queried where they lie. A release can go to such a table, too, in one transaction: it is there and
+    verified, or nothing changed.
 
     What does not fit into the memory limit is spilled, not encrypted, into a private folder inside `temporary` and
     removed at the end.
@@ -91,7 +93,7 @@ class DuckDB(CommonEngine):
 
     @classmethod
     def takes(cls, source: Any) -> bool:
-        return names_table(source)
+        return names_table(source) or lives_in_duckdb(source)
 
     def _open(self, source: Any, opening: Opening) -> DuckDBSource:
         return open_source(self.session, source, opening)

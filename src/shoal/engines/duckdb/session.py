@@ -6,11 +6,12 @@ import gc
 import itertools
 import os
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread, get_ident
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -76,7 +77,11 @@ class DatabaseSession:
             "python_enable_replacements": "false",  # no variable of a program is taken for a table
         }
         with _plain_errors("the database"):
-            self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
+            self._begin(duckdb.connect(":memory:", config={**settings, **fixed}))
+
+    def _begin(self, connection: duckdb.DuckDBPyConnection, prepared: Sequence[str] = ()) -> None:
+        """Works through a connection; every cursor is `prepared` by statements."""
+        self._connection, self._prepared = connection, prepared
         self._numbers = itertools.count()
         self._attached: dict[str, str] = {}
         self.read_tables: set[tuple[str, str, str]] = set()
@@ -106,6 +111,8 @@ class DatabaseSession:
             running.append(cursor)
         try:
             with _plain_errors(what):
+                for statement in self._prepared:
+                    cursor.execute(statement)
                 if thread in self._queries:
                     cursor.execute("SET enable_progress_bar = true")
                     cursor.execute("SET enable_progress_bar_print = false")
@@ -249,6 +256,25 @@ class DatabaseSession:
         """The columns of a relation and their types."""
         with self.cursor(what) as cursor:
             return {row[0]: row[1] for row in cursor.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+
+
+class GuestSession(DatabaseSession):
+    """The same in a database that somebody else has opened. What is made goes to a catalog of its own in memory, which
+    goes with the session: nothing of the database changes, and its own limits and temporary folder hold."""
+
+    def __init__(self, host: duckdb.DuckDBPyConnection) -> None:
+        scratch = f"shoal_{uuid4().hex}"
+        with _plain_errors("the database"):
+            connection = host.cursor()
+            connection.execute(f"ATTACH ':memory:' AS {scratch}")
+        self._begin(connection, [f"USE {scratch}"])
+        weakref.finalize(self, _detach, connection, scratch).atexit = False
+
+
+def _detach(connection: duckdb.DuckDBPyConnection, catalog: str) -> None:
+    with suppress(Exception):  # the database may have been closed meanwhile, and the catalog with it
+        connection.execute(f"DETACH {catalog}")
+        connection.close()
 
 
 @contextmanager

@@ -15,10 +15,13 @@ from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.common import csv, opening
 from shoal.engines.common.source import MemorySource, QueriedSource
+from shoal.engines.duckdb import expressions
 from shoal.engines.duckdb.databases import Connection, Spot, chosen, reading, spot
 from shoal.engines.duckdb.encoding import loadable
+from shoal.engines.duckdb.expressions import lives_in_duckdb
 from shoal.engines.duckdb.session import DatabaseSession, Stored, literal, quoted
 from shoal.errors import InputError
+from shoal.parsing.header import names as checked_names
 
 MOST_DIGITS = 38
 """Digits of a decimal that DuckDB holds."""
@@ -100,7 +103,8 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def open_source(session: DatabaseSession, source: Any, how: Opening = AS_IT_IS, *, views: bool = True) -> DuckDBSource:
-    """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are.
+    """A table of a database, an expression of Ibis, or whatever the embedded engine opens; Parquet files are queried
+    where they are.
 
     Without `views`, only what a database holds itself is taken: a view can read any file of whoever asks it.
     """
@@ -109,6 +113,8 @@ def open_source(session: DatabaseSession, source: Any, how: Opening = AS_IT_IS, 
         missing = tuple(how.missing)
         attached = table.kind == "duckdb"
         return _open_attached(session, table, missing, views) if attached else open_stored(session, table, missing)
+    if lives_in_duckdb(source):
+        return _open_expression(session, source, how)
     label, opened = opening.open_source(source, how)
     types = None if opened.frame is None else opened.frame.schema
     if types is None and opened.format != "csv":
@@ -160,15 +166,34 @@ def _open_attached(session: DatabaseSession, place: Spot, missing: tuple[str, ..
         ).fetchall()
     schema, name = chosen(place, known)
     session.read_tables.add((target, schema, name))
-    named = ".".join(map(quoted, (catalog, schema, name)))
-    kinds = session.types_of(named, what=table)
+    return _queried(session, table, ".".join(map(quoted, (catalog, schema, name))), missing)
+
+
+def _open_expression(session: DatabaseSession, expression: Any, how: Opening) -> DuckDBSource:
+    """An expression of Ibis, which is queried in its database; where that cannot be, its rows are copied."""
+    names = tuple(checked_names(expression.columns, expressions.LABEL, rename=how.rename_duplicates))
+    missing = opening.spellings_of(how.missing)
+    queried = expressions.in_place(expression)
+    if queried is not None:
+        source = replace(_queried(queried[0], expressions.LABEL, queried[1], missing), names=names)
+    else:
+        source = DuckDBSource(
+            session, expressions.LABEL, names, missing=missing,
+            stream=lambda: map(_plain, expressions.rows(expression)),
+        )  # fmt: skip
+    return replace(_check_columns(source), opened=MemorySource(names, native="pyarrow"))
+
+
+def _queried(session: DatabaseSession, label: str, relation: str, missing: tuple[str, ...]) -> DuckDBSource:
+    """A relation of a database that the session works in."""
+    kinds = session.types_of(relation, what=label)
     # Arrow has no plain type for these, and their texts say all that they hold.
     selected = (
         f"CAST({quoted(name)} AS VARCHAR)" if kind.startswith("ENUM") or kind == "UUID" else quoted(name)
         for name, kind in kinds.items()
     )
-    relation = f"(SELECT {', '.join(selected)} FROM {named})"
-    return _check_columns(DuckDBSource(session, table, tuple(kinds), place=relation, missing=missing))
+    place = f"(SELECT {', '.join(selected)} FROM {relation})"
+    return _check_columns(DuckDBSource(session, label, tuple(kinds), place=place, missing=missing))
 
 
 def _check_columns(source: DuckDBSource) -> DuckDBSource:
