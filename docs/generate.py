@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import runpy
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +30,7 @@ FOLDER = Path(__file__).parent / "reference"
 PACKAGE = Path(shoal.__file__).parent
 SCHEMAS = Path(__file__).parent / "schemas"
 MACROS = Path(__file__).parents[1] / "integrations" / "dbt" / "macros"
+PAPERS = Path(__file__).parent / "papers"
 
 
 def plugin_page(family: str) -> str:
@@ -177,9 +179,12 @@ def written_schemas() -> dict[str, str]:
     return {f"{name}.json": json.dumps(schemas.schema(name), indent=2) + "\n" for name in schemas.NAMES}
 
 
+paper_pages = runpy.run_path(str(Path(__file__).with_name("paper_pages.py")))["pages"]
+
 if __name__ == "__main__":
     for folder, texts in (
         (PACKAGE, stubs()), (FOLDER, pages()), (SCHEMAS, written_schemas()), (MACROS, dbt.macros()),
+        (PAPERS, paper_pages()),
     ):  # fmt: skip
         folder.mkdir(exist_ok=True)
         for name, text in texts.items():

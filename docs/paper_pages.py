@@ -6,6 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "papers"
@@ -87,7 +88,8 @@ def page(paper: Paper) -> str:
     parts = [
         f"# {paper.title}\n\n*{paper.source}*\n\n{paper.about}\n\n{paper.copy}\n\n"
         "Entries stand in the order of the paper. Commands take `adult.csv`, which `shoal demo --write-sample "
-        "adult.csv` writes. Made from one list by `make docs`; a test holds the list against the paper itself.\n"
+        "adult.csv` writes, and `release.csv`, a release of it by `--quasi age,sex,race --sensitive occupation --k 5`."
+        " Made from one list by `make docs`; a test holds the list against the paper's own contents.\n"
     ]
     counts = {status: sum(entry.status == status for entry in paper.entries) for status in STATUSES}
     parts.append("\n| entries | |\n|---|---|\n")
@@ -99,13 +101,14 @@ def page(paper: Paper) -> str:
             f"- [{_place(entry.section)}{entry.title}](#{_anchor(entry)}): {STATUSES[entry.status]}\n"
             for entry in doubtful
         ]
-    before = ""
+    before, measured = "", set[str]()
     for entry in paper.entries:
         chapter = paper.chapter(entry.section)
         if chapter != before:
             parts.append(f"\n## {chapter}\n")
             before = chapter
-        parts.append(_block(entry))
+        parts.append(_block(entry, again=entry.experiment in measured))
+        measured.add(entry.experiment)
     parts.append("\n## What is no method, table or claim\n\n| in the paper | why it has no entry |\n|---|---|\n")
     reasons: dict[str, list[str]] = {}
     for place, reason in paper.skipped.items():
@@ -125,21 +128,27 @@ def _anchor(entry: Entry) -> str:
     return re.sub(r"[-\s]+", "-", text.strip())
 
 
-def _block(entry: Entry) -> str:
-    """An entry: what it is, where it is here, what was measured, and what repeats it."""
+def _block(entry: Entry, *, again: bool) -> str:
+    """An entry: what it is, where it is here, what was measured, unless that stands above, and what repeats it."""
     facts = [f"*{entry.kind}*", *entry.also, f"**{STATUSES[entry.status]}**", *map(_link, entry.here)]
     block = f"\n### {_place(entry.section)}{entry.title}\n\n{' · '.join(facts)}\n"
     if entry.text:
         block += f"\n{with_figures(entry.text)}\n"
     if entry.experiment:
         name = entry.experiment
-        block += f"\nMeasured in [{name.upper()}](../experiments/{name}.md):\n\n{what_it_says(name)}\n"
-        block += f"\n```console\n$ python -m experiments {name}\n```\n"
+        block += f"\nMeasured in [{name.upper()}](../experiments/{name}.md)"
+        block += ", see above.\n" if again else f":\n\n{what_it_says(name)}\n{_shell(f'python -m experiments {name}')}"
     if entry.command:
-        block += f"\n```console\n$ {entry.command.strip()}\n```\n"
+        block += _shell(entry.command)
     if entry.test:
         block += f"\nHeld by the test `{entry.test}`.\n"
     return block
+
+
+def _shell(command: str) -> str:
+    """A command, on as many lines as it takes."""
+    lines = wrap(command, 110, break_long_words=False, break_on_hyphens=False)
+    return "\n```console\n$ {}\n```\n".format(" \\\n    ".join(lines))
 
 
 def _link(place: str) -> str:
@@ -187,6 +196,24 @@ def figure(name: str, column: str, where: dict[str, str]) -> str:
     return found[0] if len(found) == 1 else "?"
 
 
+def overview(listed: list[Paper]) -> str:
+    """The page of all papers: how many of the entries of each have which status."""
+    shown = [
+        status for status in STATUSES if any(entry.status == status for paper in listed for entry in paper.entries)
+    ]
+    parts = [
+        "# The papers\n\nShoal began with five papers. Each has a page with its methods, tables, figures and claims in "
+        "its order: what became of them, where they are, what we measured, what did not hold, and the command or test "
+        "that repeats it. This table counts the entries. Made from the lists by `make docs`.\n"
+    ]
+    parts.append(f"\n| paper | {' | '.join(STATUSES[status] for status in shown)} |\n|---|{'---|' * len(shown)}\n")
+    for paper in listed:
+        counts = (str(sum(entry.status == status for entry in paper.entries) or "") for status in shown)
+        parts.append(f"| [{paper.title}]({paper.number}.md) | {' | '.join(counts)} |\n")
+    return "".join(parts)
+
+
 def pages() -> dict[str, str]:
-    """Every page of a paper by its file name."""
-    return {f"{paper.number}.md": page(paper) for paper in papers()}
+    """Every page of a paper, and the one of all of them, by its file name."""
+    listed = papers()
+    return {"index.md": overview(listed), **{f"{paper.number}.md": page(paper) for paper in listed}}

@@ -23,7 +23,7 @@ def places(nav):
 
 
 NAV = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-LISTS = ("experiments/", "decisions/")
+LISTS = ("experiments/", "papers/", "decisions/")
 """Folders whose pages are a list to look things up in, however long."""
 
 

@@ -144,6 +144,9 @@ def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[st
     finding = score(metric, data, release)
     if finding.value is None or not metric.compared:
         return finding
+    known = (*data.schema.quasi, *data.schema.sensitive)
+    if beside and not set(metric.further_columns) <= set(known):
+        beside = references(data, release.policy, (*known, *metric.further_columns))
     constants = {} if metric.flawless is None else {"original": metric.flawless}
     others = {
         name: constants[name] if name in constants else score(metric, data, other).value

@@ -39,6 +39,10 @@ class Cm(Metric):
 
     examples: ClassVar[Examples] = ({}, {"target": "occupation"})
 
+    @property
+    def further_columns(self) -> tuple[str, ...]:
+        return () if self.target is None else (self.target,)
+
     def score(self, dataset: Dataset, release: Release) -> Finding:
         release.view.people()  # where records are no classes, nobody is outvoted
         quasi = release.schema.quasi

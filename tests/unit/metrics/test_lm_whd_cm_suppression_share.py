@@ -110,6 +110,14 @@ def test_cm_takes_a_plain_column(data: shoal.Dataset) -> None:
     assert shoal.metrics.Cm(target="note").score(data, released(data, (2,), set())).value == pytest.approx(2 / 12)
 
 
+def test_cm_of_a_plain_column_is_compared_with_the_table_and_with_nothing() -> None:
+    """By hand: ages tell everything; with all of them hidden, one of four is guessed wrongly, as in the release."""
+    table = polars.DataFrame({"age": [20, 20, 30, 40], "paid": ["no", "no", "no", "yes"]})
+    data = shoal.read(table, quasi=["age"])
+    found = shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=4"), "cm:target=paid")["cm"]
+    assert (found.value, found.baselines) == (0.25, {"original": 0.0, "hidden": 0.25})
+
+
 def test_cm_refuses_what_it_cannot_predict(data: shoal.Dataset) -> None:
     release = released(data, (1,), set())
     with pytest.raises(SchemaError, match="'zip'"):

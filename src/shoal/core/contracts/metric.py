@@ -24,6 +24,11 @@ class Metric(Parametrized, ABC):
     compared: ClassVar[bool] = True
     """Whether its value for the table as it is, and for one with everything hidden, tells anything."""
 
+    @property
+    def further_columns(self) -> tuple[str, ...]:
+        """Columns that it looks at beside those with a role."""
+        return ()
+
     @abstractmethod
     def score(self, dataset: Dataset, release: Release) -> Finding:
         """The measure of a release of a dataset."""
