@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import ClusteringAlgorithm, outputs
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records, numbered
+from shoal.algorithms._tree_groups import Grouping, TreeGroups
 from shoal.core.codebook import Codebook
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -21,13 +22,10 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
+from shoal.core.schema import WITHHELD
 from shoal.errors import ParameterError
 from shoal.utility.examples import Attribute
-from shoal.utility.split_criteria import SMALL
-from shoal.utility.trees import Grower, Node, branches_of
-
-Ints = NDArray[np.int64]
-_Region = tuple[Codes, Codes]
+from shoal.utility.trees import Grower
 
 MOST_CLASSES = 200
 """Values that a target may have; every split of a tree counts the records of each."""
@@ -36,15 +34,20 @@ MOST_CLASSES = 200
 @dataclass(frozen=True, kw_only=True)
 class Kactus(ClusteringAlgorithm):
     """Grows a C4.5 tree for the `target` over the quasi-identifiers and publishes its leaves, so that a classifier of
-    the target learns from the release what it would have learned from the table. No hierarchy is needed.
+    the target learns from the release what it would have learned from the table. No hierarchy is needed. With
+    `grow=all` the tree splits on every published column; only quasi-identifiers are generalized along it.
 
     From the deepest node up: leaves with enough records are groups; siblings that are too small form one together, or
-    with records that larger siblings can spare (crossover, drawn at random), or move up. Everybody is published.
+    with records that a larger sibling can spare (crossover), or move up. The donor is the sibling that is purest in the
+    target; which of its records it lends is drawn at random. Everybody is published.
 
     What is published of a group: `hull`, the ranges of its own records; `path`, the region of its leaf in the tree and
     nothing of attributes that are not on the way to it; `literal`, what the paper prints: leaves with enough records
-    as they are, the others without quasi-identifiers. That last one is **not** k-anonymous, needs `allow_unverified`,
-    and its manifest claims nothing. Numbers can be published as means with `numeric=mean`.
+    as they are, the others without quasi-identifiers; `perturbed`, the same with the paper's perturbation: records that
+    can form no group do not move up, but are published with the split value plus half their own value in the
+    quasi-identifier that was split on, and without the others. Those last two are **not** k-anonymous, need
+    `allow_unverified`, and their manifests claim nothing; whoever knows the split value undoes the perturbation.
+    Numbers can be published as means with `numeric=mean`.
 
     Leaves are chosen to agree in the target. Does not protect against learning the target, unless a model about
     sensitive values is part of the policy: the facts say how often the commonest value of a group is right.
@@ -61,19 +64,28 @@ class Kactus(ClusteringAlgorithm):
     """
 
     target: Annotated[str | None, Doc("the column that classifiers shall learn; by default the sensitive one")] = None
-    recode: Annotated[Literal["hull", "path", "literal"], Doc("what is published of a group")] = "hull"
+    recode: Annotated[Literal["hull", "path", "literal", "perturbed"], Doc("what is published of a group")] = "hull"
+    grow: Annotated[Literal["quasi", "all"], Doc("the columns that the tree may split on")] = "quasi"
     crossover: Annotated[
         float, Ge(0), Le(1), Doc("the share of a group's least size that it may borrow from its siblings; 0: none")
     ] = 0.5
+    donor: Annotated[
+        Literal["entropy", "random"],
+        Doc("who lends: the sibling of least entropy in the target, or all that can spare records, at random"),
+    ] = "entropy"
     smallest: Annotated[float, Gt(0), Doc("the least size of two branches of the tree")] = 2
     confidence: Annotated[float, Gt(0), Le(0.5), Doc("of the errors by which the tree is pruned")] = 0.25
 
     in_blocks: ClassVar[bool] = False
-    examples: ClassVar[Examples] = ({}, {"recode": "path", "crossover": 0.0, "smallest": 1.0, "confidence": 0.5})
+    examples: ClassVar[Examples] = (
+        {},
+        {"recode": "path", "crossover": 0.0, "smallest": 1.0, "confidence": 0.5},
+        {"grow": "all", "donor": "random"},
+    )
 
     @property
     def unverified(self) -> bool:
-        return self.recode == "literal"
+        return self.recode in ("literal", "perturbed")
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         if self.target is None and len(dataset.schema.sensitive) == 1:
@@ -89,11 +101,12 @@ class Kactus(ClusteringAlgorithm):
         records = Records.of(dataset, policy, outputs(dataset, "interval", ()))
         check_feasible(records)
         groups, facts = self._groups(records, np.random.default_rng(policy.seed), run.part(between=(0.0, 0.8)))
+        if self.recode == "perturbed":
+            return _recoded(records, groups, groups.owners, facts, literal=True)
         owners, mergers = merged(records, groups.owners, run.part(between=(0.8, 1.0)))
-        literal = self.recode == "literal"
         while True:
-            recoding = _recoded(records, groups, owners, {**facts, "mergers": mergers}, literal=literal)
-            if literal or records.unions_hold:
+            recoding = _recoded(records, groups, owners, {**facts, "mergers": mergers}, literal=self.unverified)
+            if self.unverified or records.unions_hold:
                 return recoding
             shown = _as_published(recoding, owners)
             if bool(records.holds(shown).all()):
@@ -105,11 +118,15 @@ class Kactus(ClusteringAlgorithm):
         groups, facts = self._groups(records, generator, run)
         return groups.owners, facts
 
-    def _groups(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[_Groups, dict[str, Any]]:
+    def _groups(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[TreeGroups, dict[str, Any]]:
         dataset = records.dataset
+        quasi = dataset.schema.quasi
         assert self.target is not None
-        known = dataset.knowing([self.target])
-        (codes,) = known.table.listing(dataset.schema.quasi, [self.target], records.policy.seed)
+        published = [column.name for column in dataset.schema.columns if column.role not in WITHHELD]
+        names = [name for name in published if name != self.target] if self.grow == "all" else list(quasi)
+        others = [name for name in names if name not in quasi]
+        known = dataset.knowing([self.target, *others])
+        codes, *columns = known.table.listing(quasi, [self.target, *others], records.policy.seed)
         labels = np.unique(codes, return_inverse=True)[1].astype(np.int64)
         classes = int(labels.max(initial=0)) + 1
         if classes < 2:
@@ -119,14 +136,24 @@ class Kactus(ClusteringAlgorithm):
                 f"the target {self.target!r} has {classes:,} values, and a tree learns at most {MOST_CLASSES}; put "
                 "them into fewer groups first, or name another column"
             )
-        attributes, rows = _learned_from(dataset.hierarchies, records)
+        encoded = dict(zip(quasi, records.points[records.tuples].T, strict=True)) | dict(
+            zip(others, columns, strict=True)
+        )
+        attributes, rows = _learned_from([(known.schema.hierarchy_of(name), encoded[name]) for name in names])
         root = Grower(
             attributes, rows, labels, classes, smallest=self.smallest, confidence=self.confidence, run=run
         ).grow()
-        groups = _Grouping(dataset.hierarchies, rows, records.policy.least, self.crossover, generator).of(root)
+        places = tuple(quasi.index(name) if name in quasi else -1 for name in names)
+        groups = Grouping(
+            hierarchies=dataset.hierarchies, rows=rows, places=places, labels=labels, least=records.policy.least,
+            crossover=self.crossover, at_random=self.donor == "random", perturb=self.recode == "perturbed",
+            generator=generator,
+        ).of(root)  # fmt: skip
         counts = np.zeros((int(groups.owners.max()) + 1, classes), np.int64)
         np.add.at(counts, (groups.owners, labels), 1)
         facts: dict[str, Any] = {"leaves": sum(1 for _ in root.leaves()), "groups": len(counts), "lent": groups.lent}
+        if self.recode == "perturbed":
+            facts["perturbed"] = sum(len(group.members) for group in groups.groups if group.perturbed_by)
         judged = any(model.needs_sensitive for model in records.policy.models)
         if self.target in dataset.schema.sensitive and not judged:
             facts["target-guessed"] = round(float(counts.max(axis=1).sum() / len(labels)), 4)
@@ -134,126 +161,17 @@ class Kactus(ClusteringAlgorithm):
         return groups, facts
 
 
-def _learned_from(hierarchies: tuple[Hierarchy, ...], records: Records) -> tuple[tuple[Attribute, ...], Floats]:
-    """The quasi-identifiers as the tree learns from them: quantities as numbers, everything else by its leaf."""
-    attributes, columns = [], []
-    for place, tree in enumerate(hierarchies):
-        codes = records.points[:, place][records.tuples]
+def _learned_from(columns: Sequence[tuple[Hierarchy, Codes]]) -> tuple[tuple[Attribute, ...], Floats]:
+    """Columns as the tree learns from them: quantities as numbers, everything else by its leaf."""
+    attributes, numbers = [], []
+    for tree, codes in columns:
         if tree.ordered and tree.values is not None:
             attributes.append(Attribute(tree.column))
-            columns.append(np.where(codes < int(tree.missing), np.nan, tree.values[codes]))
+            numbers.append(np.where(codes < int(tree.missing), np.nan, tree.values[codes]))
         else:
             attributes.append(Attribute(tree.column, tuple(str(leaf) for leaf in range(tree.size))))
-            columns.append(codes.astype(np.float64))
-    return tuple(attributes), np.stack(columns, axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """The group of each record, the leaves that the region of each group reaches from and to, whether a group is a leaf
-    of the tree as it grew, and how many records were lent."""
-
-    owners: Codes
-    low: Codes
-    high: Codes
-    whole: NDArray[np.bool_]
-    lent: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Grouping:
-    """Makes groups of at least `least` records from a tree, bottom-up."""
-
-    hierarchies: tuple[Hierarchy, ...]
-    rows: Floats
-    least: int
-    crossover: float
-    generator: np.random.Generator
-
-    def of(self, root: Node) -> _Groups:
-        sizes = [tree.size for tree in self.hierarchies]
-        everyone = (np.zeros(len(sizes), np.int32), np.array(sizes, np.int32) - 1)
-        emitted: list[tuple[Ints, _Region, bool]] = []
-        rest, lent = self._emit(root, everyone, np.arange(len(self.rows)), emitted)
-        if len(rest):
-            need = max(0, self.least - len(rest))
-            borrowed = self._borrowed([group for group, _, _ in emitted], need)
-            if borrowed is not None and need:
-                emitted = [(rows, region, whole) for rows, (_, region, whole) in zip(borrowed[1], emitted, strict=True)]
-                rest, lent = np.append(rest, borrowed[0]), lent + need
-            emitted.append((rest, everyone, root.leaf))
-        owners = np.full(len(self.rows), -1, np.int32)
-        for number, (members, _, _) in enumerate(emitted):
-            owners[members] = number
-        low, high = (np.stack([region[side] for _, region, _ in emitted], axis=1) for side in (0, 1))
-        return _Groups(owners, low, high, np.array([whole for _, _, whole in emitted]), lent)
-
-    def _emit(self, node: Node, region: _Region, rows: Ints, emitted: list[Any]) -> tuple[Ints, int]:
-        """Emits the groups below a node; returns the records that are left to it, and how many were lent."""
-        if node.leaf:
-            return rows, 0
-        assert node.attribute is not None
-        branches = branches_of(node, self.rows[rows, node.attribute])
-        # Whoever has no value goes where most go.
-        branches = np.where(branches < 0, int(node.counts.sum(axis=1).argmax()), branches)
-        enough, small, lent = [], [], 0
-        for place, branch in enumerate(node.branches):
-            inside = self._inside(node, place, region)
-            left, more = self._emit(branch, inside, rows[branches == place], emitted)
-            lent += more
-            if len(left) >= self.least:
-                enough.append((left, inside, branch.leaf))
-            elif len(left):
-                small.append(left)
-        rest = np.concatenate(small) if small else np.zeros(0, np.int64)
-        need = self.least - len(rest)
-        if len(rest) >= self.least:
-            emitted.append((rest, region, False))
-            rest = rest[:0]
-        elif len(rest) and need <= self.crossover * self.least:
-            borrowed = self._borrowed([group for group, _, _ in enough], need)
-            if borrowed is not None:
-                emitted.append((np.append(rest, borrowed[0]), region, False))
-                enough = [(group, inside, whole) for group, (_, inside, whole) in zip(borrowed[1], enough, strict=True)]
-                rest, lent = rest[:0], lent + need
-        emitted.extend(enough)
-        return rest, lent
-
-    def _borrowed(self, donors: list[Ints], need: int) -> tuple[Ints, list[Ints]] | None:
-        """So many records drawn at random, no donor left with too few, and what the donors keep."""
-        spare = np.array([len(donor) - self.least for donor in donors], np.int64)
-        if need > spare.sum():
-            return None
-        owners = np.repeat(np.arange(len(donors)), [len(donor) for donor in donors])
-        pool = np.concatenate(donors) if donors else np.zeros(0, np.int64)
-        lent = np.zeros(len(pool), np.bool_)
-        for place in self.generator.permutation(len(pool)).tolist():
-            if not need:
-                break
-            if spare[owners[place]] > 0:
-                lent[place] = True
-                spare[owners[place]] -= 1
-                need -= 1
-        remainders = [pool[(owners == number) & ~lent] for number in range(len(donors))]
-        return pool[lent], remainders
-
-    def _inside(self, node: Node, branch: int, region: _Region) -> _Region:
-        """The region of a branch: one leaf where values are names, those up to a threshold or above it for numbers."""
-        low, high = region[0].copy(), region[1].copy()
-        place = node.attribute
-        assert place is not None
-        tree = self.hierarchies[place]
-        if node.threshold is None:
-            low[place] = high[place] = branch
-        else:
-            assert tree.values is not None
-            first = int(tree.missing)
-            edge = first + int(np.searchsorted(tree.values[first:], node.threshold + SMALL, side="right"))
-            if branch:
-                low[place] = max(low[place], edge)
-            else:
-                low[place], high[place] = max(low[place], first), min(high[place], edge - 1)
-        return low, high
+            numbers.append(codes.astype(np.float64))
+    return tuple(attributes), np.stack(numbers, axis=1)
 
 
 def _as_published(recoding: Recoding, owners: Codes) -> Codes:
@@ -266,36 +184,70 @@ def _as_published(recoding: Recoding, owners: Codes) -> Codes:
     return numbered(np.where(owners >= 0, alike[owners], -1))
 
 
-def _recoded(records: Records, groups: _Groups, owners: Codes, facts: dict[str, Any], *, literal: bool) -> Recoding:
+def _recoded(records: Records, groups: TreeGroups, owners: Codes, facts: dict[str, Any], *, literal: bool) -> Recoding:
     """Each class as the region of its groups in the tree, and nothing of attributes that are not on the way to it;
-    literally, whole leaves as they are and the others without quasi-identifiers."""
+    literally, whole leaves as they are and the others without quasi-identifiers, perturbed or not."""
     from shoal.kernels.ranges import extremes
 
     published = owners >= 0
     count = int(owners.max()) + 1
-    trees = records.dataset.hierarchies
-    whole = np.ones(count, np.bool_)
-    np.logical_and.at(whole, owners[published], groups.whole[groups.owners[published]])
+    raw = np.zeros(len(owners), np.bool_)
     if literal:
+        whole, perturbed = np.ones(count, np.bool_), np.array([bool(group.perturbed_by) for group in groups.groups])
+        np.logical_and.at(whole, owners[published], groups.whole[groups.owners[published]])
         raw = published & whole[np.where(published, owners, 0)]
-        owners = numbered(np.where(raw, records.tuples, np.where(published, len(records.points) + owners, -1)))
+        tuples, numbers = len(records.points), owners.astype(np.int64)
+        apart = np.where(
+            perturbed[groups.owners], tuples * (1 + numbers) + records.tuples, tuples * (1 + count) + numbers
+        )
+        owners = numbered(np.where(raw, records.tuples, np.where(published, apart, -1)))
         count = int(owners.max()) + 1
     codebooks, cells = [], []
-    for place, tree in enumerate(trees):
+    for place, tree in enumerate(records.dataset.hierarchies):
         codes = records.points[:, place][records.tuples]
         low, high = extremes(owners, np.ascontiguousarray(codes), count)
+        values = np.full(count, np.nan)
         if literal:
             hidden = np.ones(count, np.bool_)
             hidden[owners[raw]] = False
             low, high = np.where(hidden, 0, low), np.where(hidden, tree.size - 1, high)
+            values = _perturbed(tree, place, codes, groups, owners, count)
         else:
-            np.minimum.at(low, owners[published], groups.low[place][groups.owners[published]])
-            np.maximum.at(high, owners[published], groups.high[place][groups.owners[published]])
+            first, last = groups.ends(place)
+            np.minimum.at(low, owners[published], first[groups.owners[published]])
+            np.maximum.at(high, owners[published], last[groups.owners[published]])
             if not tree.ordered:
                 low, high = tree.widen(low, high)
             high = np.where(tree.spans_missing(low, high), tree.size - 1, high)
-        ranges = group([low.astype(np.int32), high.astype(np.int32)], [tree.size, tree.size], index=True)
-        codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=tree.ordered, hide=True))
+        kinds, kind = np.unique(values, return_inverse=True)
+        keys = [each.astype(np.int32) for each in (low, high, kind)]
+        ranges = group(keys, [tree.size, tree.size, len(kinds)], index=True)
+        book = Codebook.of_ranges(tree, *ranges.keys[:2], interval=tree.ordered, hide=True)
+        codebooks.append(_with_numbers(book, tree, kinds[ranges.keys[2]]))
         cells.append(ranges.index)
     plan = Plan(records.dataset.summary.keys, owners, owners < 0, np.stack(cells), tuple(codebooks), True)
     return Recoding(plan, facts=facts)
+
+
+def _perturbed(tree: Hierarchy, place: int, codes: Codes, groups: TreeGroups, owners: Codes, count: int) -> Floats:
+    """The number that each class shows of a quasi-identifier: the split value plus half its own, where its records are
+    perturbed by a split of that; else none."""
+    values = np.full(count, np.nan)
+    for each in groups.groups:
+        node = each.perturbed_by
+        if node is not None and groups.places[node.attribute or 0] == place and node.threshold is not None:
+            assert tree.values is not None
+            own = codes[each.members]
+            halved = np.where(own < int(tree.missing), np.nan, node.threshold + tree.values[own] / 2)
+            values[owners[each.members]] = halved
+    return values
+
+
+def _with_numbers(book: Codebook, tree: Hierarchy, numbers: Floats) -> Codebook:
+    """A codebook whose entries with a number are published as that."""
+    shown = np.flatnonzero(~np.isnan(numbers))
+    if not len(shown):
+        return book
+    labels = book.labels.copy()
+    labels[shown] = [tree.spelled(number) for number in numbers[shown].tolist()]
+    return replace(book, labels=labels, raw=False, means=True)

@@ -51,6 +51,88 @@ def test_the_literal_output_has_to_be_allowed_and_claims_nothing(tmp_path):
         shoal.verify(tmp_path / "out.csv")
 
 
+def test_the_papers_perturbation_is_the_split_value_plus_half_the_value(tmp_path):
+    """k = 6 is more than either side of the first split has, and nothing may be lent."""
+    quasi = ["age", "sex", "resting-blood-pressure"]
+    table = shoal.samples.heart_ten()
+    data = shoal.read(table, quasi=quasi)
+    method = "kactus:target=class,smallest=1,crossover=0,recode=perturbed"
+    with pytest.raises(ParameterError, match="allow_unverified"):
+        shoal.anonymize(data, shoal.KAnonymity(k=6), algorithm=method)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=6), algorithm=method, seed=1, allow_unverified=True)
+    assert release.recoding.facts["perturbed"] == 10 and not release.claims
+    wanted = [
+        (f"{63 + age / 2:g}", "*", "*", label) if age <= 63 else ("*", "*", f"{128 + pressure / 2:g}", label)
+        for age, pressure, label in table.select("age", "resting-blood-pressure", "class").rows()
+    ]
+    assert published(release, *quasi, "class") == sorted(wanted)
+    assert ("*", "*", "185.5", "absent") in wanted  # a pressure of 115 at the split value of 128
+    release.write(tmp_path / "out.csv")
+    assert shoal.verify(tmp_path / "out.csv").holds
+    stated = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert stated["policy"]["models"] == [] and stated["unverified"] == {"k": 1}
+
+
+def test_whoever_has_no_value_of_a_number_that_is_split_on_is_hidden():
+    ages = [*range(20, 26), *range(40, 46), *range(60, 66), None]
+    table = pl.DataFrame({"age": ages, "ill": ["yes"] * 6 + ["no"] * 6 + ["yes"] * 7})
+    method = "kactus:target=ill,smallest=1,crossover=0,confidence=0.5,recode=perturbed"
+    release = shoal.anonymize(
+        shoal.read(table, quasi=["age"]), shoal.KAnonymity(k=14), algorithm=method, seed=1, allow_unverified=True
+    )
+    wanted = ["*" if age is None else f"{(25 if age <= 25 else 45) + age / 2:g}" for age in ages]
+    assert sorted(release.frame["age"]) == sorted(wanted)
+
+
+def three_towns(pure, small):
+    """Two large towns, one of which is pure in the target, and a small one, in which nobody is ill."""
+    towns = {"pure": (pure, 0), "mixed": (12, 4), "small": (0, small)}
+    rows = [(town, ill) for town, (yes, no) in towns.items() for ill in ["yes"] * yes + ["no"] * no]
+    return pl.DataFrame(rows, schema=["town", "ill"], orient="row")
+
+
+@pytest.mark.parametrize("donor", ["entropy", "random"])
+def test_the_purest_sibling_lends(donor):
+    """One record is lent to the small town, and all of them are then published as one group."""
+    lenders = set()
+    for seed in range(8):
+        data = shoal.read(three_towns(10, 3), quasi=["town"])
+        release = shoal.anonymize(
+            data, shoal.KAnonymity(k=4), algorithm=f"kactus:target=ill,smallest=1,recode=path,donor={donor}", seed=seed
+        )
+        assert release.recoding.facts["lent"] == 1
+        left = dict(release.frame.group_by("town").len().rows())
+        assert left["*"] == 4
+        lenders.add("pure" if left["pure"] == 9 else "mixed")
+    assert lenders == ({"pure"} if donor == "entropy" else {"pure", "mixed"})
+
+
+@pytest.mark.parametrize("pure, lender", [(14, "pure"), (13, "mixed")])
+def test_the_purest_sibling_lends_only_if_it_can_lend_all(pure, lender):
+    """Four are needed; a pure town of 13 can spare three."""
+    data = shoal.read(three_towns(pure, 6), quasi=["town"])
+    method = "kactus:target=ill,smallest=1,recode=path"
+    release = shoal.anonymize(data, shoal.KAnonymity(k=10), algorithm=method, seed=1)
+    wanted = {"pure": pure, "mixed": 16, "*": 10}
+    wanted[lender] -= 4
+    assert dict(release.frame.group_by("town").len().rows()) == wanted
+
+
+def test_a_tree_over_all_columns_generalizes_quasi_identifiers_alone():
+    """The class follows from a column that is none: the tree splits on it, and the region stays whole."""
+    table = shoal.samples.heart_statlog()
+    quasi = ["age", "sex", "resting-blood-pressure"]
+    data = shoal.read(table, quasi=quasi)
+    found = {}
+    for grow in ("quasi", "all"):
+        release = shoal.anonymize(data, "k-anonymity:k=5", algorithm=f"kactus:target=class,grow={grow}", seed=1)
+        assert release.frame.group_by(quasi).len()["len"].min() >= 5 and release.frame.height == 270
+        others = [name for name in table.columns if name not in quasi]
+        assert sorted(release.frame.select(others).rows()) == sorted(table.select(others).rows())
+        found[grow] = release.recoding.facts
+    assert found["all"]["leaves"] > found["quasi"]["leaves"]
+
+
 @settings(max_examples=count(16, 40), deadline=None)
 @given(st.data())
 def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
@@ -63,6 +145,7 @@ def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
             "town": random.choice(["a", "b", "c", None], n).tolist(),
             "weight": [None if random.random() < 0.1 else float(value) for value in random.normal(size=n).round(1)],
             "ill": random.choice(["yes", "no", "maybe"], n).tolist(),
+            "cost": random.integers(0, 9, n).tolist(),
         }
     )
     if table["ill"].n_unique() < 2:
@@ -70,8 +153,9 @@ def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
     opened = shoal.read(table, quasi=["age", "town", "weight"], sensitive=["ill"])
     recode = data.draw(st.sampled_from(["hull", "path"]))
     method = shoal.algorithms.Kactus(
-        recode=recode, smallest=1, confidence=0.5, crossover=data.draw(st.sampled_from([0, 0.5, 1]))
-    )
+        recode=recode, smallest=1, confidence=0.5, crossover=data.draw(st.sampled_from([0, 0.5, 1])),
+        grow=data.draw(st.sampled_from(["quasi", "all"])), donor=data.draw(st.sampled_from(["entropy", "random"])),
+    )  # fmt: skip
     release = shoal.anonymize(opened, shoal.KAnonymity(k=k), algorithm=method, seed=data.draw(st.integers(0, 99)))
     sizes = release.frame.group_by("age", "town", "weight").len()["len"]
     assert sizes.min() >= k and len(release.frame) == n
