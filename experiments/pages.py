@@ -35,7 +35,8 @@ def lines(
     have one scale where it is `shared`."""
     library = altair()
     order = list(dict.fromkeys(str(row[by]) for row in rows))
-    key = {"sort": order, "title": None, "legend": {"orient": "bottom", "columns": 3}}
+    legend = {"orient": "bottom", "columns": 3} if len(order) > 1 else None
+    key = {"sort": order, "title": None, "legend": legend}
 
     def scale(name: str) -> dict[str, Any]:
         return {"type": "log"} if name in log else {"zero": False}
