@@ -50,7 +50,7 @@ class TreeGroups:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Grouping:
+class TreeGrouper:
     """Makes groups of at least `least` records from a tree, bottom-up.
 
     The tree was grown on the attributes of `rows` for the classes `labels`; attribute `a` is the quasi-identifier

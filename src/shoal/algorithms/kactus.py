@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import ClusteringAlgorithm, outputs
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records, numbered
-from shoal.algorithms._tree_groups import Grouping, TreeGroups
+from shoal.algorithms._tree_groups import TreeGrouper, TreeGroups
 from shoal.core.codebook import Codebook
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -144,7 +144,7 @@ class Kactus(ClusteringAlgorithm):
             attributes, rows, labels, classes, smallest=self.smallest, confidence=self.confidence, run=run
         ).grow()
         places = tuple(quasi.index(name) if name in quasi else -1 for name in names)
-        groups = Grouping(
+        groups = TreeGrouper(
             hierarchies=dataset.hierarchies, rows=rows, places=places, labels=labels, least=records.policy.least,
             crossover=self.crossover, at_random=self.donor == "random", perturb=self.recode == "perturbed",
             generator=generator,
