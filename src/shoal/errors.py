@@ -24,6 +24,10 @@ class InputError(ShoalError):
     """A table, a manifest or a job file cannot be read as what it should be."""
 
 
+class UnknownValuesError(InputError):
+    """A column of a release has values that the table and its hierarchies lack."""
+
+
 class SchemaError(ShoalError):
     """Roles, kinds or column names do not fit the table."""
 

@@ -20,7 +20,7 @@ from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
 from shoal.diagnosis.household_exposure import released_household_exposure
 from shoal.diagnosis.survey_risk import survey_risk
-from shoal.errors import NotDefined, ParameterError, PluginError
+from shoal.errors import NotDefined, ParameterError, PluginError, UnknownValuesError
 from shoal.job import plugins
 from shoal.publishing.columns import ReleasedColumn, published_columns
 from shoal.publishing.reference import reference
@@ -43,7 +43,9 @@ def evaluate(
     """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
 
     The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
-    intervals such as `[20-29]`. What the form of the release does not allow to be measured has no value and says why.
+    intervals such as `[20-29]`. Values that the table lacks, as synthetic tables have them, are measured by
+    `k-marginal` and `unique-exact-matches`. What the form of the release does not allow to be measured has no value and
+    says why.
 
     Args:
         data: the table that the release was made from.
@@ -190,5 +192,5 @@ def _risk(data: Dataset, release: Release) -> Findings:
         if classes.people is None or release.schema.person not in release.published.names:
             return findings
         return Findings((*findings, linked(classes.people)))
-    except NotDefined as reason:
+    except (NotDefined, UnknownValuesError) as reason:  # a file of another tool may have values of its own
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))

@@ -114,7 +114,8 @@ def _show(findings: Findings, named_findings: list[Finding], everything: bool) -
         return
     from shoal import registry
 
-    names = [name for name in registry.names("metrics") if not getattr(registry.find("metrics", name), "quick", True)]
+    classes = {name: registry.find("metrics", name) for name in registry.names("metrics")}
+    names = [name for name, metric in classes.items() if not metric.quick and not metric.flawless]
     usable = [finding for finding in findings if finding.name in names and finding.value is not None]
     if usable:
         output.show_findings(

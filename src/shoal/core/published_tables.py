@@ -15,7 +15,7 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.errors import InputError, NotDefined, VerificationError
+from shoal.errors import InputError, NotDefined, UnknownValuesError, VerificationError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,9 +168,9 @@ class PublishedTables:
         raise InputError(f"no table of the release has the column {name!r}")
 
 
-def unknown_values(name: str, count: int) -> InputError:
+def unknown_values(name: str, count: int) -> UnknownValuesError:
     """Says that a column of a release cannot be understood."""
-    return InputError(
+    return UnknownValuesError(
         f"column {name!r} of the release has {count} distinct values that its hierarchy does not know; "
         "give the hierarchies that the release was made with"
     )

@@ -22,6 +22,8 @@ from shoal.reports.verifier import MOST_BYTES, PAGE, messages, page
 
 pytest.importorskip("cryptography")
 
+TO_THE_COMMAND = {"estimated-k-map"}
+"""Models that the page leaves to the command: survey weights are not read there."""
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -185,7 +187,7 @@ def test_every_model(recipient: Recipient, tmp_path: Path, algorithm: str) -> No
             json.dumps(stated | {"policy": stated["policy"] | {"models": [model]}}, default=list), encoding="utf-8"
         )
         answer = recipient.agree(path)
-        assert not answer.not_here or not registry.find("models", model["name"]).__module__.startswith("shoal."), answer
+        assert not answer.not_here or model["name"] in TO_THE_COMMAND, answer
         measured += answer.verdict != "error"
     assert measured > len(examples()) / 2
 

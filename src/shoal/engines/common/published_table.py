@@ -27,7 +27,7 @@ from shoal.engines.common.identity import published_texts
 from shoal.engines.common.opening import open_path
 from shoal.engines.common.source import MemorySource
 from shoal.engines.common.writing import ROW_GROUP, format_of, write
-from shoal.errors import InputError, unknown_columns
+from shoal.errors import InputError, UnknownValuesError, unknown_columns
 from shoal.storage.files import in_folder, piece
 
 CodedTexts = tuple[NDArray[Any], list[str | None]]
@@ -270,7 +270,7 @@ def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> 
     """The leaf of each label of a sensitive column."""
     leaves = hierarchy.leaves(labels)
     if None in leaves:
-        raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
+        raise UnknownValuesError(f"sensitive column {name!r} of the release has values that the table lacks")
     return np.array(leaves, dtype=np.int32)
 
 
