@@ -10,6 +10,7 @@ from shoal.metrics.dm_all import DmAll as DmAll
 from shoal.metrics.entropy import Entropy as Entropy
 from shoal.metrics.gcp import Gcp as Gcp
 from shoal.metrics.height import Height as Height
+from shoal.metrics.k_marginal import KMarginal as KMarginal
 from shoal.metrics.lm import Lm as Lm
 from shoal.metrics.loss import Loss as Loss
 from shoal.metrics.loss_arithmetic import LossArithmetic as LossArithmetic
@@ -23,5 +24,6 @@ from shoal.metrics.propensity import Propensity as Propensity
 from shoal.metrics.quantiles import Quantiles as Quantiles
 from shoal.metrics.suppression_share import SuppressionShare as SuppressionShare
 from shoal.metrics.two_way_marginals import TwoWayMarginals as TwoWayMarginals
+from shoal.metrics.unique_exact_matches import UniqueExactMatches as UniqueExactMatches
 from shoal.metrics.utility_loss import UtilityLoss as UtilityLoss
 from shoal.metrics.whd import Whd as Whd
