@@ -54,6 +54,7 @@ WRITING = {
     "diagnose": ("diagnose", "{table}", *ROLES[:2], "--k", 2, "--plot", "{svg}"),
     "detect": ("diagnose", "{table}", "--detect", "--save-job", "{there}"),
     "demo": ("demo", "--write-sample", "{there}"),
+    "rules": ("rules", "start", "{items}", "--holders", 3, "-o", "{there}"),
     "overlap": ("overlap", "start", "{table}", "--column", "name", "-o", "{there}", "--state", "{folder}/state"),
 }
 
@@ -63,12 +64,13 @@ def test_an_existing_file_is_replaced_only_when_somebody_says_so(case: str, tabl
     folder = table.parent
     for name in ("there", "there.csv", "there.svg", "there.html", "there.json"):
         (folder / name).write_text("old")
+    (folder / "items.csv").write_text("column,value\nsex,F\n")
     if case == "apply":
         data = library.read(table, quasi=["age", "sex", "zip"], sensitive=["disease"], identifiers=["name"])
         release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian", seed=1)
         library.save_recoding(release, folder / "recoding.json")
     places = {
-        "table": table, "folder": folder, "target": released, "there": folder / "there",
+        "table": table, "items": folder / "items.csv", "folder": folder, "target": released, "there": folder / "there",
         "csv": folder / "there.csv", "svg": folder / "there.svg", "html": folder / "there.html",
         "json": folder / "there.json",
     }  # fmt: skip

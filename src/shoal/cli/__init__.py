@@ -34,6 +34,7 @@ from shoal.cli import (
     query,
     recover,
     report,
+    rules,
     scan,
     schema,
     serve,
@@ -78,6 +79,7 @@ for command in (
     run = journal.with_log(name, options.expand_options(name, command.run))
     app.command(name=name)(fast_start.with_fast_start(run))
 app.add_typer(overlap.app, name="overlap")
+app.add_typer(rules.app, name="rules")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")
 

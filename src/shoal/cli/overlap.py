@@ -150,7 +150,7 @@ def start(
     output.claim([target, state], [source], overwrite=overwrite)
     people = _identifiers(source, column)
     asker = Asker.of(people, size_only=size_only)
-    _write({target: asker.message, state: asker.saved(people)}, secret=state)
+    write_files({target: asker.message, state: asker.saved(people)}, secret=state)
     _tell(as_json, {"own": asker.own}, f"{asker.own:,} people are in the message. {SECRET}")
 
 
@@ -169,11 +169,11 @@ def answer(
 
     points.check_installed()
     output.claim([target], [source, message], overwrite=overwrite)
-    received = _content(message)
+    received = content(message)
     question = asked(received, most=limits.most)
     before = limits.check(question)
     reply = answered(received, _identifiers(source, column), **limits.arguments)
-    _write({target: reply}, entering=lambda: limits.enter("answer", column, question))
+    write_files({target: reply}, entering=lambda: limits.enter("answer", column, question))
     _tell(as_json, {"other": question.people}, f"{limits.sentence(question, before)} {CAUTION}")
 
 
@@ -195,9 +195,9 @@ def finish(
     output.claim([] if target is None else [target], [source, message, state], overwrite=overwrite)
     _check(ledger)
     people = _identifiers(source, column)
-    asker = Asker.loaded(_content(state), people)
+    asker = Asker.loaded(content(state), people)
     _check_common(asker.size_only, target)
-    overlap = asker.finished(_content(message))
+    overlap = asker.finished(content(message))
     _enter(ledger, "finish", column, {"own": overlap.own, "other": overlap.other})
     _hand_over(overlap, people, column, target, as_json)
     state.unlink()
@@ -280,7 +280,8 @@ def _identifiers(source: Path, column: str) -> list[str | None]:
     return [texts[code] for code in data.codes(column).tolist()]
 
 
-def _content(path: Path) -> bytes:
+def content(path: Path) -> bytes:
+    """What another holder sent."""
     from shoal.errors import InputError
 
     try:
@@ -289,7 +290,9 @@ def _content(path: Path) -> bytes:
         raise InputError(f"{path.name}: this file cannot be read") from None
 
 
-def _write(files: dict[Path, bytes], secret: Path | None = None, entering: Callable[[], object] = lambda: None) -> None:
+def write_files(
+    files: dict[Path, bytes], secret: Path | None = None, entering: Callable[[], object] = lambda: None
+) -> None:
     """Writes files that take their places together, after `entering`; where that raises, none does."""
     from shoal.storage.files import replacing_all
 
@@ -310,7 +313,7 @@ def _hand_over(overlap: Overlap, people: Sequence[str | None], column: str, targ
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([column])
         lines.writerows([people[place]] for place in overlap.places)
-        _write({target: text.getvalue().encode()}, secret=target)
+        write_files({target: text.getvalue().encode()}, secret=target)
     size = (
         f"Fewer than {overlap.fewer_than} people" if overlap.size is None
         else f"About {overlap.size:,} people, give or take {overlap.margin:,}," if overlap.margin

@@ -1,4 +1,5 @@
-"""Answered sessions of `shoal overlap`: the ledger counts them, and answers no more than its holder allows.
+"""Answered sessions of `shoal overlap` and `shoal rules`: the ledger counts them, and no more are answered than its
+holder allows.
 
 Each answer tells something about the people of the data set, and answers add up. Two lists that differ by one person
 tell about that person, and so does the same list before and after a person came. So every answer counts, whichever
@@ -15,7 +16,7 @@ from shoal.ledger import Ledger
 
 SESSIONS = 10
 """How many sessions are answered, unless the holder says otherwise."""
-_ANSWERING = ("answer", "listen")
+_ANSWERING = ("answer", "listen", "rules")
 
 
 def check_answer(ledger: Ledger, *, most: int, session: str | None = None) -> int:

@@ -34,12 +34,13 @@ _LENGTH = 8
 _TOGETHER = 1_000
 """People whose sums are worked out together."""
 
-Operation = Literal["hash", "point", "encrypt", "evaluate"]
+Operation = Literal["hash", "point", "encrypt", "evaluate", "blind"]
 _SIZES: dict[Operation, tuple[int, int]] = {
     "hash": (BYTES, BYTES),
     "point": (BYTES, BYTES),
     "encrypt": (2 * BYTES, 4 * BYTES),
     "evaluate": (PERSON, 2 * BYTES),
+    "blind": (2 * BYTES, 2 * BYTES),
 }
 """Bytes of an item and of what is made of it."""
 
@@ -74,6 +75,11 @@ def evaluate(cells: bytes, blinds: tuple[Point, Point], people: bytes) -> bytes:
     return _compute("evaluate", b"".join(map(pack, blinds)) + cells, people)
 
 
+def blind(key: bytes, pairs: bytes) -> bytes:
+    """Pairs of points, both times a fresh secret for each pair, and the first one times the key as well."""
+    return _compute("blind", key, pairs)
+
+
 def pack(point: Point) -> bytes:
     """A point by both coordinates."""
     return point[0].to_bytes(BYTES, "big") + point[1].to_bytes(BYTES, "big")
@@ -86,6 +92,12 @@ def unpack(joined: bytes) -> list[Point]:
     if not all(map(on_curve, points)):
         raise _invalid()
     return points
+
+
+def lift(x: bytes) -> Point:
+    """One of the two points with an x-coordinate, always the same."""
+    numbers = _lift(x).public_numbers()
+    return numbers.x, numbers.y
 
 
 def of(number: int) -> Point:
@@ -186,6 +198,18 @@ def _evaluate(head: bytes, people: bytes) -> bytes:
     return b"".join(results)
 
 
+def _blind(key: bytes, pairs: bytes) -> bytes:
+    ec = _curves()
+    curve, exchange, part = ec.SECP256R1(), ec.ECDH(), int.from_bytes(key, "big")
+    results = []
+    for start in range(0, len(pairs), 2 * BYTES):
+        secret = int.from_bytes(draw(), "big")
+        for at, number in ((start, secret * part % ORDER), (start + BYTES, secret)):
+            factor = ec.derive_private_key(number, curve)
+            results.append(factor.exchange(exchange, _lift(pairs[at : at + BYTES])))
+    return b"".join(results)
+
+
 def _lift(x: bytes) -> Any:
     ec = _curves()
     try:
@@ -234,6 +258,7 @@ _OPERATIONS: dict[Operation, Callable[[bytes, bytes], bytes]] = {
     "point": partial(_multiply, _lift),
     "encrypt": _encrypt,
     "evaluate": _evaluate,
+    "blind": _blind,
 }
 
 if __name__ == "__main__":

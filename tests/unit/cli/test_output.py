@@ -188,6 +188,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "people.csv", *ROLES, "--k", "2,3", "--algorithm", "mondrian"),
     "query": ("query", "out.csv", "--where", "age <= 40"),
     "overlap": ("overlap", "start", "people.csv", "--column", "zip", "-o", "ask.points", "--state", "ask.state"),
+    "rules": ("rules", "start", "items.csv", "--holders", "3", "-o", "round.points"),
     "hierarchy": ("hierarchy", "people.csv", "--column", "zip"),
     "demo": ("demo", "--k", "5"),
     "sample": ("demo", "--write-sample", "adult.csv"),
@@ -198,6 +199,7 @@ def test_every_output_is_what_its_schema_says(command: Command, table: Path) -> 
     printed = {"error", *RUNS}
     assert set(schemas.OUTPUTS) == printed
     assert {registered.name for registered in app.registered_commands} - {"schema", "serve"} <= printed
+    Path("items.csv").write_text("column,value\nsex,F\n")
     for name, arguments in RUNS.items():
         found = json.loads(command(*arguments, "--json"))
         assert (found["command"], found["version"]) == (name, VERSION)

@@ -27,7 +27,7 @@ from shoal.cli.schemas.release import (
     VerifyingQueries,
 )
 from shoal.cli.schemas.report import Described, Reported
-from shoal.cli.schemas.several_releases import Exported, Judged, Listed, Overlapping
+from shoal.cli.schemas.several_releases import Exported, Judged, Listed, Overlapping, RulesOutput
 from shoal.cli.schemas.sweep import Balanced, Comparing
 from shoal.job import file
 
@@ -36,8 +36,8 @@ OUTPUTS: dict[str, Any] = {
     "compare": Comparing, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed,
     "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
     "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "recover": Recovered,
-    "report": Reported, "sample": Sampled, "scan": Scanned, "suda": SpecialUniques, "verify": Verified,
-    "verify-page": VerifyingPage, "verify-sql": VerifyingQueries,
+    "report": Reported, "rules": RulesOutput, "sample": Sampled, "scan": Scanned, "suda": SpecialUniques,
+    "verify": Verified, "verify-page": VerifyingPage, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

@@ -1,4 +1,4 @@
-"""Output of `shoal ledger` and `shoal overlap`."""
+"""Output of `shoal ledger`, `shoal overlap` and `shoal rules`."""
 
 from __future__ import annotations
 
@@ -78,3 +78,25 @@ class Overlapping(Printed):
     size: NotRequired[int | None]
     margin: NotRequired[int]
     fewer_than: NotRequired[int | None]
+
+
+class RuleEntry(TypedDict):
+    """Whoever has the given items mostly has another one; an item is a column and a value."""
+
+    given: list[list[str]]
+    then: list[str]
+    count: int
+    support: Share
+    confidence: Share
+
+
+class RulesOutput(Printed):
+    """Where a session of `shoal rules` is, and at its end what all holders learn; `total` is missing where it is below
+    the fewest that may be told about."""
+
+    holders: int
+    finished: bool
+    turn: NotRequired[int]
+    total: NotRequired[int | None]
+    itemsets: NotRequired[int]
+    rules: NotRequired[list[RuleEntry]]
