@@ -11,7 +11,7 @@ from shoal.cli import options, output
 
 if TYPE_CHECKING:
     from shoal.overlap.itemsets import AssociationRule, Item
-    from shoal.overlap.shared_rules import RulesMessage
+    from shoal.overlap.rules_message import RulesMessage
 
 app = typer.Typer(
     help="Find association rules in the records of three or more holders, without showing one another any count.",
@@ -46,7 +46,8 @@ def start(
     """Start a session: write the file that all holders pass round. Then take your own turn with it."""
     from shoal.cli.overlap import write_files
     from shoal.overlap import points
-    from shoal.overlap.shared_rules import RulesPlan, started
+    from shoal.overlap.rules_message import RulesPlan
+    from shoal.overlap.shared_rules import margin, started
 
     points.check_installed()
     output.claim([target], [items], overwrite=overwrite)
@@ -56,8 +57,9 @@ def start(
     _tell(
         as_json,
         {"holders": holders, "turn": 0, "finished": False},
-        f"{len(plan.items):,} items, {holders} holders; counts below {fewest} {counted} will not be shown. The file "
-        "has nobody's data yet: whoever takes the first turn is holder 1.",
+        f"{len(plan.items):,} items, {holders} holders; counts below {fewest} {counted} will not be shown, and all "
+        f"others are blurred, give or take {margin(plan)}. The file has nobody's data yet; whoever takes the first "
+        "turn is holder 1.",
     )
 
 
@@ -87,7 +89,8 @@ def turn(
     """Take your turn: work on the file that goes round, and pass it on."""
     from shoal.cli.overlap import content, write_files
     from shoal.overlap import points
-    from shoal.overlap.shared_rules import RulesHolder, RulesMessage, take_turn
+    from shoal.overlap.rules_message import RulesMessage
+    from shoal.overlap.shared_rules import RulesHolder, take_turn
 
     points.check_installed()
     output.claim([target], [source, message, state], overwrite=overwrite)
@@ -120,7 +123,8 @@ def show(
 ) -> None:
     """Show the rules of a finished session. Every holder sees the same."""
     from shoal.cli.overlap import content, write_files
-    from shoal.overlap.shared_rules import RulesHolder, RulesMessage, shared_counts
+    from shoal.overlap.rules_message import RulesMessage
+    from shoal.overlap.shared_rules import RulesHolder, shared_counts
 
     output.claim([] if target is None else [target], [message], overwrite=overwrite)
     received = content(message)
@@ -132,16 +136,22 @@ def show(
     if target is not None:
         write_files({target: _table(rules)})
     counted = "people" if plan.people else "records"
-    size = f"fewer than {plan.fewest}" if shared.total is None else f"{shared.total:,}"
+    size = f"fewer than {plan.fewest}" if shared.total is None else f"about {shared.total:,}"
     sentence = (
         f"{len(rules):,} rules among {size} {counted} of {plan.holders} holders; {len(shared.counts):,} itemsets are "
-        f"shown, no others."
+        f"shown. Counts are blurred, give or take {shared.margin}."
     )
     if as_json:
         entries = [
             {**vars(rule), "given": [list(item) for item in rule.given], "then": list(rule.then)} for rule in rules
         ]
-        figures = {"holders": plan.holders, "finished": True, "total": shared.total, "itemsets": len(shared.counts)}
+        figures = {
+            "holders": plan.holders,
+            "finished": True,
+            "total": shared.total,
+            "margin": shared.margin,
+            "itemsets": len(shared.counts),
+        }
         output.emit("rules", {"summary": sentence, **figures, "rules": entries})
         return
     output.say(sentence)

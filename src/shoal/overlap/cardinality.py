@@ -127,11 +127,11 @@ def counted(key: bytes, results: bytes) -> int:
 
 def noise(fewest: int) -> int:
     """A random number of zeros, around the average: each step away from it is less probable by the same factor."""
-    weights = _weights(fewest)
-    return SystemRandom().choices(range(len(weights)), weights)[0]
+    chances = weights(fewest)
+    return SystemRandom().choices(range(len(chances)), chances)[0]
 
 
-def _weights(fewest: int) -> list[float]:
+def weights(fewest: int) -> list[float]:
     """How probable each number of zeros is, up to a factor."""
     average = spread(fewest)
     return [math.exp(-abs(zeros - average) / fewest) for zeros in range(2 * average + 1)]

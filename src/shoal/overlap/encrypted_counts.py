@@ -13,12 +13,11 @@ are multiplied one after the other).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from shoal.errors import InputError
 from shoal.overlap import points
-from shoal.overlap.itemsets import Itemset, cells, tests_of
 from shoal.overlap.points import BYTES
 from shoal.overlap.sums import ORDER, Multiples, Point, add, negate
 
@@ -63,56 +62,40 @@ def unpacked(joined: bytes) -> list[Pair]:
     return list(zip(both[::2], both[1::2], strict=True))
 
 
-def tests(itemsets: Sequence[Itemset], sums: Mapping[Itemset, Pair], fewest: int) -> bytes:
-    """Pairs that tell, once all holders have had them, which itemsets may not be shown: those that fewer than `fewest`
-    have, and those from which a count above 0 and below that would follow. One itemset after the other."""
+def tests(pairs: Sequence[Pair], fewest: int) -> bytes:
+    """Pairs that tell, once all holders have had them, which counts are below `fewest`: so many for each count."""
     small = [negate(points.of(number)) for number in range(1, fewest)]
     result = []
-    for itemset in itemsets:
-        for part, terms in cells(itemset):
-            first, second = _total([(sign, sums[each]) for sign, each in terms])
-            shifted = add([second] * len(small), small)
-            result += [(first, other) for other in ([second, *shifted] if part == itemset else shifted)]
+    for first, second in pairs:
+        result += [(first, other) for other in (second, *add([second] * len(small), small))]
     return b"".join(x.to_bytes(BYTES, "big") for pair in result for x, _ in pair)
 
 
-def _total(terms: Sequence[tuple[int, Pair]]) -> Pair:
-    (_, total), *rest = terms  # the first sign is always plus
-    for sign, (first, second) in rest:
-        other = (first, second) if sign > 0 else (negate(first), negate(second))
-        (total,) = added([total], [other])
-    return total
-
-
-def blinded(key: bytes, joined: bytes, itemsets: Sequence[Itemset], fewest: int) -> bytes:
+def blinded(key: bytes, joined: bytes, fewest: int) -> bytes:
     """The pairs after a holder had them: its part of the key is taken off, every pair has a fresh factor, and those of
-    an itemset are in an order that tells nothing."""
-    pairs = points.blind(key, joined)
-    return b"".join(b"".join(sorted(part)) for part in _by_itemset(pairs, itemsets, fewest))
+    a count are in an order that tells nothing."""
+    return b"".join(b"".join(sorted(part)) for part in _by_count(points.blind(key, joined), fewest))
 
 
-def passing(joined: bytes, itemsets: Sequence[Itemset], fewest: int) -> list[bool]:
-    """For each itemset whether it may be shown, from its pairs after all holders had them."""
-    parts = _by_itemset(joined, itemsets, fewest)
-    return [not any(pair[:BYTES] == pair[BYTES:] for pair in part) for part in parts]
+def passing(joined: bytes, fewest: int) -> list[bool]:
+    """For each count whether it is large enough, from its pairs after all holders had them."""
+    return [not any(pair[:BYTES] == pair[BYTES:] for pair in part) for part in _by_count(joined, fewest)]
 
 
-def _by_itemset(joined: bytes, itemsets: Sequence[Itemset], fewest: int) -> list[list[bytes]]:
+def _by_count(joined: bytes, fewest: int) -> list[list[bytes]]:
     pairs = [joined[start : start + TEST] for start in range(0, len(joined), TEST)]
-    parts, begin = [], 0
-    for itemset in itemsets:
-        end = begin + tests_of(len(itemset), fewest)
-        parts.append(pairs[begin:end])
-        begin = end
-    return parts
+    return [pairs[start : start + fewest] for start in range(0, len(pairs), fewest)]
 
 
-def decrypted(pairs: Sequence[Pair], keyed: bytes) -> list[int]:
-    """The counts of pairs, from their first points times the parts of all holders."""
+def decrypted(pairs: Sequence[Pair], keyed: bytes, offset: int = 0) -> list[int]:
+    """The counts of pairs, from their first points times the parts of all holders. No count may be below minus the
+    offset, or equal to it."""
     baby = _babies()
     step = negate(points.of(_BABY))
     counts = []
     for place, (_, second) in enumerate(pairs):
+        if offset:
+            (second,) = add([second], [points.of(offset)])
         mask = points.lift(keyed[place * BYTES : (place + 1) * BYTES])
         # Which of the two points with this x it is, nobody knows; one of them leads to a small number.
         left = add([second, second], [mask, negate(mask)])
@@ -120,7 +103,7 @@ def decrypted(pairs: Sequence[Pair], keyed: bytes) -> list[int]:
             match = next((point for point in left if point[0] in baby), None)
             if match is not None:
                 number, point = baby[match[0]]
-                counts.append(giant * _BABY + (number if match == point else -number))
+                counts.append(giant * _BABY + (number if match == point else -number) - offset)
                 break
             left = add(left, [step, step])
         else:

@@ -224,7 +224,7 @@ def test_the_size_is_blurred_by_the_answering_holder(monkeypatch, zeros, size, f
 def test_one_person_hardly_changes_what_is_told(fewest):
     """The probability of each result changes by a factor of at most exp(1 / fewest) when one person more is common,
     but for results that occur once in a million sessions."""
-    weights = cardinality._weights(fewest)
+    weights = cardinality.weights(fewest)
     shares = [weight / sum(weights) for weight in weights]
     assert len(shares) == 2 * cardinality.spread(fewest) + 1 and shares == pytest.approx(shares[::-1])
     apart = [0.0, *shares], [*shares, 0.0]

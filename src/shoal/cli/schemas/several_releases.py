@@ -92,11 +92,12 @@ class RuleEntry(TypedDict):
 
 class RulesOutput(Printed):
     """Where a session of `shoal rules` is, and at its end what all holders learn; `total` is missing where it is below
-    the fewest that may be told about."""
+    the fewest that may be told about. Counts are off by more than `margin` in 1 of 20 cases."""
 
     holders: int
     finished: bool
     turn: NotRequired[int]
     total: NotRequired[int | None]
+    margin: NotRequired[int]
     itemsets: NotRequired[int]
     rules: NotRequired[list[RuleEntry]]
