@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 
 import shoal
@@ -82,7 +83,8 @@ def first_page(folder: Path = IMAGES) -> Path:
         shoal.anonymize(data, shoal.KAnonymity(k=11), algorithm="mondrian", seed=1).write(place)
         told = {"recipient": "the labour institute", "purpose": "a study of occupations", "author": "A. Officer"}
         (page,) = shoal.report(data, place, **told, date="2026-05-17").write(Path(made) / "report.html")
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        chromium = which("chromium-headless-shell") or which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         opened = browser.new_page(viewport={"width": 840, "height": 1180})
         opened.goto(page.as_uri())
         opened.screenshot(path=folder / "report.png")

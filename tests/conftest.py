@@ -104,7 +104,7 @@ def browser() -> Iterator[Any]:
     """A real browser, one for the tests of a file: while it runs, no test can run an event loop of its own."""
     import browser as browsers
 
-    if not browsers.CHROMIUM.exists() or find_spec("playwright") is None:
+    if browsers.CHROMIUM is None or find_spec("playwright") is None:
         pytest.skip("they need a browser: Chromium and playwright")
     with browsers.started() as running:
         yield running
