@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from counts import LONG
+from counts import LONG, count
 
 import shoal
 from shoal import registry
@@ -27,7 +27,7 @@ SOON = 1.0
 """Half a second is promised; a slow machine gets another half."""
 
 
-MOMENTS = (0.1, 0.3, 0.6) if LONG else (0.3,)
+MOMENTS = (0.1, 0.3, 0.6) if LONG else (0.2,)
 """Seconds after which a search is cancelled."""
 REFINING = ("refining", "rebuilding") if LONG else ("refining",)
 """How a search says that it improves what it has."""
@@ -65,7 +65,7 @@ def small() -> shoal.Dataset:
 
 @cache
 def large() -> shoal.Dataset:
-    return census(300_000)
+    return census(count(100_000, 300_000))
 
 
 @cache

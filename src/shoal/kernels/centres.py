@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.index import Roster, Walk, joined, near_bucket, retire, roster, start, stretch, walk_through
+from shoal.kernels.sorting import order_of
 
 
 class Centres(NamedTuple):
@@ -81,7 +82,7 @@ def surplus(owners, tuples, points, centres, costs, least):
     distances = np.empty(len(owners))
     for row in range(len(owners)):
         distances[row] = joined(costs, centres.low[owners[row]], centres.high[owners[row]], points[tuples[row]], np.inf)
-    by_distance = np.argsort(-distances, kind="mergesort")
+    by_distance = order_of(-distances)
     for row in by_distance:
         if centres.sizes[owners[row]] > least:
             centres.sizes[owners[row]] -= 1

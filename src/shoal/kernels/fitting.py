@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.sorting import order_of
 
 BUCKET = 8
 
@@ -57,7 +58,7 @@ def tree_of(lows, highs):
             middles = np.empty(len(inside), np.int64)
             for place in range(len(inside)):
                 middles[place] = np.int64(lows[at, inside[place]]) + highs[at, inside[place]]
-            order[begin:end] = inside[np.argsort(middles, kind="mergesort")]
+            order[begin:end] = inside[order_of(middles)]
             half = (begin + end) // 2
             left[node] = used
             begins[used], ends[used] = begin, half

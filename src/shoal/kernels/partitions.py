@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.levels import ORDERED, TREE, by_class, put_in_order
+from shoal.kernels.sorting import order_of
 
 
 class CountedRows(NamedTuple):
@@ -175,7 +176,7 @@ def level_after(weights, reached, budget):
             spent += weights[owner]
     if spent > budget:
         return lowest
-    order = np.argsort(reached)
+    order = order_of(reached)
     spent = 0
     for place in range(len(order)):
         spent += weights[order[place]]

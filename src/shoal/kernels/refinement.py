@@ -199,7 +199,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     points, ends = state.points, state.extremes
-    nobody = np.int32(-1)
+    nobody = np.int64(-1)
     for row in range(begin, end):
         if flag[0]:
             break

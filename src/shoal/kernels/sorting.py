@@ -1,4 +1,4 @@
-"""Stable orders. They compile in a fraction of the time that the library's own sorts take."""
+"""Stable orders, and the value of a rank. They compile in a fraction of the time that the library's own sorts take."""
 
 import numpy as np
 
@@ -33,6 +33,30 @@ def order_of(values):
         order, spare = spare, order
         width *= 2
     return order
+
+
+@kernel
+def value_of_rank(values, rank):
+    """The value that would stand at a place if all were in ascending order; puts them into another order."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot, left, right = values[(low + high) // 2], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if rank <= right:
+            high = right
+        elif rank >= left:
+            low = left
+        else:
+            break
+    return values[rank]
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import near_bucket, start, walk_through
+from shoal.kernels.sorting import order_of, value_of_rank
 from shoal.kernels.worlds import root
 
 
@@ -176,7 +177,7 @@ def cut(edges, lengths, counts, wanted, least, flag):
     wanted = min(wanted, positive)
     severed = np.zeros(count, np.bool_)
     if wanted > 0:
-        limit = np.sort(lengths)[len(lengths) - wanted]
+        limit = value_of_rank(lengths.copy(), len(lengths) - wanted)
         for edge in range(len(edges)):
             if lengths[edge] > limit:
                 severed[below[edge]] = True
@@ -235,7 +236,7 @@ def cut_evenly(edges, lengths, counts, least, flag):
     upwards = np.empty(max(count - 1, 0), np.float64)
     for at in range(count - 1, 0, -1):
         upwards[count - 1 - at] = -lengths[above[order[at]]]
-    for place in np.argsort(upwards, kind="mergesort"):
+    for place in order_of(upwards):
         vertex = order[count - 1 - place]
         if flag[0] or upwards[place] == 0.0:
             break

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.kernels.compilation import kernel
-from shoal.kernels.sorting import insert
+from shoal.kernels.sorting import insert, value_of_rank
 
 
 @kernel
@@ -31,7 +31,7 @@ def _take_nearest(origin, points, alive, least, group, owners):
     distances = np.empty(len(alive))
     for place, record in enumerate(alive):
         distances[place] = apart(origin, points[record])
-    bound = np.partition(distances, least - 1)[least - 1]
+    bound = value_of_rank(distances.copy(), least - 1)
     left = least
     for place, record in enumerate(alive):
         if distances[place] < bound:

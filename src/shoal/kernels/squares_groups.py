@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.sorting import order_of
 from shoal.kernels.squares import apart
 
 TICK, SAVED, HEAD, WAITING, WORK, HINT = range(6)
@@ -212,7 +213,7 @@ def _split(state, group):
         point = state.points[records[slot]]
         lean[slot] = apart(point, state.points[records[first]]) - apart(point, state.points[records[second]])
     state.counters[WORK] += size * (size + 3) // 2
-    order = np.argsort(lean, kind="mergesort")
+    order = order_of(lean)
     other = free(state)
     empty(state, group)
     for place in range(size):

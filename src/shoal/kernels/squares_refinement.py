@@ -3,6 +3,7 @@
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.sorting import order_of
 from shoal.kernels.squares import apart
 from shoal.kernels.squares_groups import (
     HEAD,
@@ -165,7 +166,7 @@ def _rebuild(state, record, draws):
         last = pool[place]
         for slot in range(left):
             distances[slot] = apart(points[pool[slot]], points[last])
-        order = np.argsort(distances[:left], kind="mergesort")
+        order = order_of(distances[:left])
         for slot in order[:least]:
             put(state, pool[slot], group)
         pool[: left - least] = pool[order[least:]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.sorting import by_digits, by_first_digit, by_further_digits, order_of
+from shoal.kernels.sorting import by_digits, by_first_digit, by_further_digits, order_of, value_of_rank
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 500])
@@ -11,6 +11,15 @@ from shoal.kernels.sorting import by_digits, by_first_digit, by_further_digits, 
 def test_it_is_the_stable_order(count, dtype):
     values = np.random.default_rng(count).integers(-5, 6, count).astype(dtype)
     assert order_of(values).tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("spread", [1, 3, 1000])
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 61])
+def test_the_value_of_every_rank(count, spread):
+    draw = np.random.default_rng(count)
+    values = draw.choice([*draw.normal(size=spread), np.inf], count)
+    for given in (values, np.sort(values), np.sort(values)[::-1].copy()):
+        assert [value_of_rank(given.copy(), rank) for rank in range(count)] == np.sort(values).tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 500])

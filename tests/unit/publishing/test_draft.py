@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cache
 
 import polars as pl
 import pytest
@@ -23,13 +24,18 @@ def data() -> shoal.Dataset:
     return shoal.read(table.drop("row"), quasi=QUASI, sensitive=["occupation"], hierarchies=folder)
 
 
+@pytest.fixture(scope="module")
+def released(data: shoal.Dataset) -> Callable[[str], shoal.Release]:
+    """The release of an algorithm, made once for all measures."""
+    return cache(lambda name: shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm=name, suppression=0.1, seed=3))
+
+
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "mdav", "optimal", "k-member:refine=true"])
 @pytest.mark.parametrize("name", [name for name in registry.names("metrics") if registry.complete("metrics", name)])
 def test_every_measure_of_classes_and_cells_is_that_of_the_release(
-    name: str, algorithm: Any, data: shoal.Dataset
-) -> None:  # fmt: skip
-    metric = registry.make("metrics", name, {})
-    release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm=algorithm, suppression=0.1, seed=3)
+    name: str, algorithm: str, data: shoal.Dataset, released: Callable[[str], shoal.Release]
+) -> None:
+    metric, release = registry.make("metrics", name, {}), released(algorithm)
     assert release.recoding is not None and release.policy is not None
     draft = DraftRelease.of(data, release.recoding, release.policy)
     assert draft.suppressed == release.suppressed
