@@ -24,6 +24,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "contract"))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import bytecode
 from counts import LONG
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
@@ -36,10 +37,7 @@ for library in (
 ):  # the tests run beside one another: each keeps to one thread for linear algebra
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-    # Each process that is started would compile all that it imports, for a second or more: it is kept, but not here.
-    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(sys.prefix) / "bytecode"))
-    sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
+bytecode.keep()
 
 IN_MEMORY, ROOM = Path("/dev/shm"), 4 << 30
 

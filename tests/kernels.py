@@ -1,7 +1,11 @@
 """Compiles what the tests need, once, on all cores, before any of them starts: `python -m tests.kernels`.
 
-`kernels.json` lists it. A list that is out of date costs time and nothing else: a test compiles what it needs. To make
-it anew, run `SHOAL_KERNELS=FOLDER NUMBA_CACHE_DIR=EMPTY make test` and then `python -m tests.kernels --from FOLDER`.
+Kernels first, and beside them, in a new environment, the Python of the tests and of all that they import, which every
+process of the tests would compile for itself.
+
+`kernels.json` lists the kernels. A list that is out of date costs time and nothing else: a test compiles what it needs.
+To make it anew, run `SHOAL_KERNELS=FOLDER NUMBA_CACHE_DIR=EMPTY make test` and then
+`python -m tests.kernels --from FOLDER`.
 """
 
 from __future__ import annotations
@@ -9,10 +13,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from tests import bytecode
 
 LISTED = Path(__file__).with_name("kernels.json")
 
@@ -67,6 +75,15 @@ def compile_all(entries: list[Any]) -> int:
     return ahead.compile_all(entries)
 
 
+def collect() -> None:
+    """Has the tests imported, once in an environment."""
+    done = Path(sys.prefix) / "collected"
+    if not done.exists():
+        collecting = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+        subprocess.run(collecting, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done.touch()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.kernels", description=__doc__)
     parser.add_argument("--from", dest="folder", type=Path, help="make the list from what was recorded in this folder")
@@ -76,9 +93,12 @@ def main() -> None:
         LISTED.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         return
     began = time.perf_counter()
+    bytecode.keep()
     entries = json.loads(LISTED.read_text(encoding="utf-8"))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        done = sum(pool.map(compile_all, by_module(entries)))
+        compiled = pool.map(compile_all, by_module(entries))
+        collect()
+        done = sum(compiled)
     print(f"{done} of {len(entries)} kernels compiled or found in {time.perf_counter() - began:.0f} s")
 
 

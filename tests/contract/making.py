@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from counts import LONG
+from counts import LONG, count
 
 import shoal
 from shoal import registry
@@ -21,7 +21,8 @@ from shoal.core.contracts.attack import Known
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 QUASI = ["age", "sex", "race", "marital-status"]
-SMALL = 80
+ROWS, SMALL = count(240, 400), 80
+"""Records of the table that algorithms are given, and of the one that attacks and metrics ask about."""
 POLICIES: dict[str, tuple[Any, ...]] = {
     "k-anonymity": (shoal.KAnonymity(k=4),),
     "k-anonymity and diversity": (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2)),
@@ -45,10 +46,10 @@ def _short(value: Any) -> str:
     return value.name if isinstance(value, Path) else str(value)
 
 
-def people(count: int = 400) -> pl.DataFrame:
+def people(rows: int = ROWS) -> pl.DataFrame:
     """People of whom some ages are missing; a plain number tells the records apart."""
     columns = [*QUASI, "occupation", "hours-per-week"]
-    sample = shoal.samples.adult().select(*columns).head(count).with_row_index("row")
+    sample = shoal.samples.adult().select(*columns).head(rows).with_row_index("row")
     return sample.with_columns(pl.when(pl.col("row") % 40 == 7).then(None).otherwise(pl.col("age")).alias("age"))
 
 
@@ -67,12 +68,12 @@ ORDERS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
 
 
 @cache
-def table(rows: int = 400, order: str = "as given") -> pl.DataFrame:
+def table(rows: int = ROWS, order: str = "as given") -> pl.DataFrame:
     return ORDERS[order](people(rows))
 
 
 @cache
-def dataset(rows: int = 400, order: str = "as given") -> shoal.Dataset:
+def dataset(rows: int = ROWS, order: str = "as given") -> shoal.Dataset:
     """A table that was read once for all algorithms; the small one has households of up to three people."""
     if rows != SMALL:
         return opened(table(rows, order))
@@ -83,7 +84,7 @@ _RELEASES: dict[tuple[Any, ...], shoal.Release | None] = {}
 
 
 def released(
-    name: str, example: Any, policy: str, *, rows: int = 400, order: str = "as given", suppression: float = 0.2,
+    name: str, example: Any, policy: str, *, rows: int = ROWS, order: str = "as given", suppression: float = 0.2,
     seed: int = 7,
 ) -> shoal.Release | None:  # fmt: skip
     """The release of an algorithm for a policy; None where it does not take the table or the policy, or where there is

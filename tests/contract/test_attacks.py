@@ -83,9 +83,13 @@ class TestAttack:
 
     @pytest.mark.parametrize("attacker", [ALONE, INFORMED] if LONG else [INFORMED])
     def test_another_instance_says_the_same_again(self, name: str, example: Any, attacker: str) -> None:
-        """The attack itself says what `shoal.attack` said, to the last bit."""
-        for form, release in by_form().items():
-            expected = attempted(name, example, form, attacker)
+        """The attack itself says what `shoal.attack` said, to the last bit: on two forms on which it can be made and
+        one on which it cannot; with `LONG` on all."""
+        expectations = {form: attempted(name, example, form, attacker) for form in by_form()}
+        possible = [form for form, expected in expectations.items() if isinstance(expected, Attempt)]
+        impossible = [form for form in expectations if form not in possible]
+        for form in expectations if LONG else {*possible[:1], *possible[-1:], *impossible[:1]}:
+            release, expected = by_form()[form], expectations[form]
             attack = registry.make("attacks", name, dict(example))
             if isinstance(expected, NotDefined):
                 with pytest.raises(NotDefined, match=re.escape(str(expected))):

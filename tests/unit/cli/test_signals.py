@@ -45,5 +45,5 @@ def test_a_kernel_is_stopped_at_once(sent: signal.Signals, commands: Commands) -
     running = commands.start(script=KERNEL)
     running.until(lambda: running.out == "running\n")
     running.send(sent)
-    ended = running.ended(60)
+    ended = running.ended()
     assert ended.code == 130 and ended.err == "interrupted; no file is half-written\n"

@@ -206,7 +206,7 @@ def test_a_wide_table_takes_a_counted_amount_of_work(monkeypatch):
     rng = np.random.default_rng(7)
     wide = table(**{f"c{place}": rng.integers(0, 2 + place % 9, 200) for place in range(20)})
     monkeypatch.setattr(detection, "SETS_WORK", 200 * 250)
-    once, again, longer = shoal.detect(wide), shoal.detect(wide), shoal.detect(wide, time_limit=60)
+    once, again, longer = shoal.detect(wide), shoal.detect(wide), shoal.detect(wide, time_limit=600)
     assert once == again and not once.proven and longer.proven
     assert set(once.singling_out) < set(longer.singling_out)
     assert {each.column: each.role for each in once} == {each.column: each.role for each in longer}

@@ -248,7 +248,7 @@ def test_a_model_that_also_wants_records_is_refuted_by_its_smallest_class():
     would see."""
     frame = pl.DataFrame({"zip": list("aaaabbbb"), "sex": list("xxxyxyyy"), "disease": ["flu"] * 8})
     data = shoal.read(frame, quasi=["zip", "sex"], sensitive=["disease"])
-    found = shoal.ask(data, notion=shoal.models.PSensitiveKAnonymity(p=1, k=3), time_limit=5)
+    found = shoal.ask(data, notion=shoal.models.PSensitiveKAnonymity(p=1, k=3), time_limit=240)
     assert found.proven and found.positive_border == (("zip",), ("sex",))
     assert found.negative_border == (("zip", "sex"),)
     whole = ["zip", "sex"]

@@ -139,20 +139,20 @@ class Listener:
 
         def listening():
             try:
-                self.question = exchange.listen(OTHERS, seconds=20, announce=told, **options)
+                self.question = exchange.listen(OTHERS, seconds=240, announce=told, **options)
             except (InputError, DisclosureError) as error:
                 self.error = error
 
         self.thread = threading.Thread(target=listening)
         self.thread.start()
-        assert ready.wait(20)
+        assert ready.wait(240)
 
 
 def test_the_size_between_two_processes(monkeypatch):
     monkeypatch.setattr(cardinality, "noise", cardinality.spread)
     listener = Listener(size_only=True, fewest=4)
     found = exchange.ask(PEOPLE, port=listener.port, size_only=True)
-    listener.thread.join(20)
+    listener.thread.join(240)
     assert (found.size, found.margin, listener.question.people, listener.question.size_only) == (25, 12, 40, True)
 
 
@@ -160,7 +160,7 @@ def test_a_listener_that_insists_on_the_size_tells_nothing_else():
     listener = Listener(size_only=True)
     with pytest.raises(InputError, match="closed the connection"):
         exchange.ask(PEOPLE, port=listener.port)
-    listener.thread.join(20)
+    listener.thread.join(240)
     assert "the size only" in str(listener.error)
 
 
@@ -172,7 +172,7 @@ def test_an_asker_that_closes_the_connection_is_counted_all_the_same(tmp_path):
     with socket.create_connection(("127.0.0.1", listener.port)) as connection:
         connection.sendall(len(message).to_bytes(8, "big") + message)
         assert connection.recv(1)
-    listener.thread.join(20)
+    listener.thread.join(240)
     assert not listener.thread.is_alive() and len(ledger.store.sessions()) == 1
 
 
@@ -182,7 +182,7 @@ def test_a_listener_beyond_its_sessions_sends_nothing(tmp_path):
     listener = Listener(entering=lambda question: enter_answer(ledger, question.session, {}, most=1))
     with pytest.raises(InputError, match="closed the connection"):
         exchange.ask(PEOPLE, port=listener.port, size_only=True)
-    listener.thread.join(20)
+    listener.thread.join(240)
     assert isinstance(listener.error, DisclosureError) and len(ledger.store.sessions()) == 1
 
 

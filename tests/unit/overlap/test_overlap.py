@@ -266,16 +266,16 @@ def test_a_listener_ends_cleanly_whatever_comes(sent):
 
     def listening():
         try:
-            exchange.listen(RUBY, seconds=20, announce=lambda port: (ports.append(port), told.set()))
+            exchange.listen(RUBY, seconds=240, announce=lambda port: (ports.append(port), told.set()))
         except ShoalError as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=listening)
     thread.start()
-    assert told.wait(20)
+    assert told.wait(240)
     with socket.create_connection(("127.0.0.1", ports[0])) as connection:
         connection.sendall(sent)
-    thread.join(30)
+    thread.join(240)
     assert not thread.is_alive() and len(errors) == 1
 
 

@@ -21,7 +21,7 @@ def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -
     served.post("/hand-over/make", name="release.csv", sign="")
     served.facts("/hand-over.json", panel="package")
     served.post("/hand-over/report", recipient="The registry <b>", purpose="research", author="A. Officer")
-    told = served.facts("/hand-over.json", panel="report", seconds=120)
+    told = served.facts("/hand-over.json", panel="report")
     assert told["report"]["state"] == "ready" and told["report"]["holds"]
     assert "report.html" in served.facts("/hand-over.json")["package"]["given"]
     text = served.ask("/hand-over/file?name=report.html")[2]

@@ -36,7 +36,7 @@ def test_a_change_of_role_is_counted_at_once(served: Any, table: Path) -> None:
     began = time.process_time()
     served.post("/exposed/role", column=0, role="identifier")
     told = served.facts("/exposed.json", panel="exposure")["exposure"]
-    assert told["quasi"] == ["sex", "race"] and time.process_time() - began < 1
+    assert told["quasi"] == ["sex", "race"] and time.process_time() - began < 2
     assert told["alone"] == shoal.diagnose(data, attributes=["sex", "race"])["unique-records"].value
 
 
@@ -198,7 +198,7 @@ def test_what_a_form_changes_can_be_undone_at_once(served: Any) -> None:
 def test_the_attacker_may_have_a_register(served: Any, table: Path) -> None:
     register = pl.read_csv(table).select("age", "sex")[:500].with_columns(name=pl.lit("Jane Doe"))
     upload(served, "../voters.csv", register.write_csv().encode(), "/attack/register")
-    told = served.facts("/attack.json", panel="attacks", seconds=120)
+    told = served.facts("/attack.json", panel="attacks")
     assert told["register"] == "voters.csv"
     assert told["attacks"]["register"] == {"records": 500, "columns": ["age", "sex"]}
     data = served.session.prepared()
@@ -210,7 +210,7 @@ def test_the_attacker_may_have_a_register(served: Any, table: Path) -> None:
     page = served.ask("/attack")[2]
     assert "The attacker has voters.csv: 500 rows with age, sex." in page and "Jane Doe" not in page
     served.post("/attack/forget")
-    told = served.facts("/attack.json", panel="attacks", seconds=120)
+    told = served.facts("/attack.json", panel="attacks")
     assert {tile["name"] for tile in told["attacks"]["tiles"]} == set(alone)
     assert list(served.session.folder.glob("table-*")) == []
 
@@ -224,7 +224,7 @@ def test_a_register_that_shares_no_column_is_said(served: Any) -> None:
     assert served.ask("/attack/register", method="POST", body=b"", headers=headers)[1]["location"] == "/attack"
     assert "larger than 4 GB" in served.ask("/attack")[2]
     served.post("/attack/forget")
-    assert served.facts("/attack.json", panel="attacks", seconds=120)["attacks"]["state"] == "ready"
+    assert served.facts("/attack.json", panel="attacks")["attacks"]["state"] == "ready"
 
 
 def test_what_the_library_says_is_marked_as_english_on_a_german_page(served: Any) -> None:
@@ -238,7 +238,7 @@ def test_what_the_library_says_is_marked_as_english_on_a_german_page(served: Any
     page = served.ask("/attack")[2]
     assert 'Das hat nicht geklappt: <span lang="en">the register shares no quasi-identifier' in page
     served.post("/attack/forget")
-    (tile, *_) = served.facts("/attack.json", panel="attacks", seconds=120)["attacks"]["tiles"]
+    (tile, *_) = served.facts("/attack.json", panel="attacks")["attacks"]["tiles"]
     assert f'<strong>Der Angreifer wusste:</strong> <span lang="en">{tile["knew"][:20]}' in served.ask("/attack")[2]
 
 
@@ -273,8 +273,8 @@ def test_a_table_of_five_hundred_columns_is_shown(serving, tmp_path: Path) -> No
     file = tmp_path / "wide.csv"
     pl.DataFrame({f"answer_{place}": [place % 3, (place + 1) % 3, 2] * 20 for place in range(500)}).write_csv(file)
     page = serving(file)
-    page.facts("/exposed.json", panel="exposure", seconds=120)
-    told = page.facts("/exposed.json", panel="exposure", seconds=120)
+    page.facts("/exposed.json", panel="exposure")
+    told = page.facts("/exposed.json", panel="exposure")
     assert len(told["columns"]["rows"]) == 500 and told["exposure"]["state"] == "ready"
     page.session.change_column("answer_0", "history.role", role=Role.QUASI)
     columns = {name: shoal.job.ColumnJob(role=Role.QUASI) for name in page.session.look().names}
