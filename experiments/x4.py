@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import shoal
+from experiments.pages import FOLDER, filled
 from shoal.errors import InfeasibleError
 from shoal.plots.drawing import altair, save
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "x4.md"
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex"]
 SENSITIVE = "occupation"
 MINSUP = 0.01
@@ -26,12 +26,14 @@ SWEEPS = {
 """The parameter of each model, from weak to strong."""
 
 
-def measured() -> tuple[list[dict[str, object]], dict[str, float]]:
-    """A row for each release, and what the losses are of the table and of one with everything hidden."""
+def measured() -> tuple[list[dict[str, object]], dict[str, float], str]:
+    """A row for each release, what the losses are of the table and of one with everything hidden, and how many large
+    populations there are."""
     table = shoal.samples.adult().select(*QUASI, SENSITIVE).drop_nulls()
     data = shoal.read(table, quasi=QUASI, sensitive=[SENSITIVE], hierarchies=shoal.samples.hierarchies("adult"))
     rows: list[dict[str, object]] = []
     ends: dict[str, float] = {}
+    populations = ""
     for model, (name, values, spelled) in SWEEPS.items():
         for value in values:
             started = time.process_time()
@@ -42,6 +44,7 @@ def measured() -> tuple[list[dict[str, object]], dict[str, float]]:
                 rows.append({**row, "privacy": None, "utility": None})
                 continue
             found = shoal.evaluate(data, release, "privacy-loss", f"utility-loss:minsup={MINSUP}", baselines=not ends)
+            populations = re.findall(r"in ([\d,]+) populations", found["utility-loss"].how)[0]
             for what in ("privacy-loss", "utility-loss"):
                 ends |= {f"{what} {name}": value for name, value in found[what].baselines.items()}
             rows.append(
@@ -49,7 +52,7 @@ def measured() -> tuple[list[dict[str, object]], dict[str, float]]:
                  "classes": found["classes"].value}
             )  # fmt: skip
             print(f"{model} {name}={value:g}: {time.process_time() - started:.1f} s", flush=True)
-    return rows, ends
+    return rows, ends, populations
 
 
 def tables(rows: list[dict[str, object]], ends: dict[str, float]) -> str:
@@ -98,13 +101,9 @@ def picture(rows: list[dict[str, object]], path: Path) -> None:
 
 
 def main() -> None:
-    rows, ends = measured()
-    text = tables(rows, ends)
-    page = PAGE.read_text(encoding="utf-8")
-    pattern = re.compile("(?<={})(.*)(?={})".format("<!-- measured -->\n", "<!-- end -->"), re.DOTALL)
-    PAGE.write_text(pattern.sub(lambda _: f"\n{text}\n", page), encoding="utf-8")
-    picture(rows, PAGE.with_suffix(".svg"))
-    print(text)
+    rows, ends, populations = measured()
+    filled("x4", f"{tables(rows, ends)}\nLarge populations: {populations}.\n")
+    picture(rows, FOLDER / "x4.svg")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,24 @@
 """What the pages of the experiments say in numbers, recomputed from the figures that stand on them.
 
-A claim is a phrase of a page as it must read. `GIVEN` has the phrases whose numbers are not measured: a paper's, those
-of the set-up, and those that only name something.
+A claim is a phrase of a page as it must read; those of the set-up come from the experiment's script.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, log2
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "docs" / "experiments"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "experiments"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
@@ -36,9 +39,18 @@ class ExperimentPage:
         return (FOLDER / f"{self.name}.md").read_text(encoding="utf-8")
 
     @cached_property
+    def script(self) -> Any:
+        """The script that fills it."""
+        if str(ROOT) not in sys.path:
+            sys.path.append(str(ROOT))
+        return import_module(f"experiments.{self.name}")
+
+    @cached_property
     def says(self) -> str:
-        """What it says in words, in one line."""
-        return " ".join(self.text.split("## What it says")[1].split("\n## ")[0].split())
+        """What it says in words, above the figures, in one line and without names of files."""
+        introduction, rest = self.text.split("## What it says")
+        text = f"{introduction} {rest.split(chr(10) + '## ')[0]}"
+        return " ".join(re.sub(r"\[X\d\w?\]\(x\d\w?\.md\)|\(x\d\w?\.svg\)|^# X\d\w?:", "…", text).split())
 
     @cached_property
     def measured(self) -> str:
@@ -92,6 +104,7 @@ def balance(page: ExperimentPage) -> tuple[dict[int, dict[str, list[float]]], Cr
 
 def x0a(page: ExperimentPage) -> Iterator[str]:
     rows, every, without = balance(page)
+    assert page.script.COLUMNS == ("age", "education", "marital-status", "occupation", "race", "native-country")
     middle, least, greatest = rows[3][UTILITY]
     yield f"{middle:.0f} % are classified correctly here ({least:.0f} to {greatest:.0f} % by sample)"
     for name, where in ((PRIVACY, "There privacy is {} % here"), (NO_AGE, "at k = 8 and 9 privacy is {} %")):
@@ -145,14 +158,19 @@ def x0c(page: ExperimentPage) -> Iterator[str]:
 
 
 def x0d(page: ExperimentPage) -> Iterator[str]:
-    rows = [{k: first(row[f"k = {k}"]) for k in (2, 5, 10, 20, 50)} for row in page.tables[0]]
+    rows = [{k: first(row[f"k = {k}"]) for k in page.script.SIZES} for row in page.tables[0]]
+    yield f"With {page.script.RECORDS[2]:,} and {page.script.RECORDS[3]:,} records"
     yield f"{to([after[k] / before[k] for before, after in pairwise(rows) for k in before], 1)} times as long"
     (greatest,) = {max(row, key=lambda k: row[k]) for row in rows[2:]}
     yield f"greatest at k = {greatest}"
 
 
 def x1a(page: ExperimentPage) -> Iterator[str]:
+    sizes = page.script.SIZES
+    yield f"for k = {sizes[0]} to {sizes[-1]}, without suppression and with a share of {page.script.SHARES[1]}"
     plain, tenth = ([r for r in page.tables[0] if r[""] == each] for each in ("nothing left out", "10% left out"))
+    yield f"so there are {plain[0]['every set']} sets"
+    yield f"We take {log2(first(plain[0]['every set']) + 1):.0f} columns"
     yield f"{to([first(row['calls']) for row in plain])} of {plain[0]['every set']} without suppression"
     calls = [first(row["calls"]) for row in tenth]
     assert calls == sorted(calls, reverse=True)
@@ -163,6 +181,7 @@ def x1a(page: ExperimentPage) -> Iterator[str]:
 
 def x1b(page: ExperimentPage) -> Iterator[str]:
     rows = page.tables[0]
+    yield f"{first(page.script.OCC):,.0f} invented people"
     for table in ("Adult", "like OCC"):
         runs: dict[str, list[float]] = {}
         for row in rows:
@@ -178,7 +197,16 @@ def x1b(page: ExperimentPage) -> Iterator[str]:
 
 
 def x1c(page: ExperimentPage) -> Iterator[str]:
-    sizes = (3, 5, 10, 15, 20, 30)
+    sizes = page.script.SIZES
+    yield f"We take {page.script.RECORDS:,} records of Adult"
+    assert page.script.SEEDS == 5 and len(page.script.QUASI) == 7
+    for reading, phrase in (
+        ("record, 1.25 times", "here {} times as much"),
+        ("loss, 1.25 times", "more than {} times what they did"),
+        ("size, twice", "until the cluster has {}k records"),
+        ("neighbours, 3 times", '"{} times": three times as much'),
+    ):
+        yield phrase.format(page.script.READINGS[reading].rpartition("=")[2])
     losses = {
         (row["phase one"], row["splitting"]): {k: numbers(row[f"k = {k}"]) for k in sizes} for row in page.tables[0][1:]
     }
@@ -207,6 +235,8 @@ def x1c(page: ExperimentPage) -> Iterator[str]:
 
 def x1d(page: ExperimentPage) -> Iterator[str]:
     rows = page.by("l")
+    yield f"We take {page.script.RECORDS:,} records of Adult"
+    assert len(page.script.QUASI) == 7
     losses = {
         bound: [first(row[f"loss: {name} clustering"]) for name in ("bucket", "optimistic")]
         for bound, row in rows.items()
@@ -223,6 +253,8 @@ def x1e(page: ExperimentPage) -> Iterator[str]:
     rows = {row["left out"]: {name: first(cell) for name, cell in row.items()} for row in page.tables[0]}
     none, some, most = (rows[share] for share in ("0%", "30%", "90%"))
     ones = "sets whose k is 1"
+    yield f"the {log2(none['every set'] + 1):.0f} columns of"
+    yield f"of Adult and {none['every set']:,.0f} sets"
     yield f"{none['calls']:.0f} calls for {none['every set']:,.0f} sets"
     yield f"{none[ones]:,.0f} sets have a k of 1"
     yield f"{some['calls']:,.0f} calls at 30 % and {most['calls']:,.0f} at 90 %"
@@ -237,7 +269,9 @@ def x1e(page: ExperimentPage) -> Iterator[str]:
 
 
 def x2(page: ExperimentPage) -> Iterator[str]:
-    algorithms = ("MST", "MST, balanced", "Mondrian", "k-member")
+    algorithms = tuple(page.script.ALGORITHMS)
+    yield "of height {}, {}, {}, {} and {}".format(*page.script.HEIGHTS)
+    yield "k is {}, {} … {}".format(*page.script.SIZES[:2], page.script.SIZES[-1])
     cells = {
         (int(row["quasi-identifiers"]), int(row["k"]), row[""]): {name: row[name] for name in algorithms}
         for row in page.tables[0]
@@ -265,7 +299,6 @@ def x2(page: ExperimentPage) -> Iterator[str]:
     assert all(loss[5, k, "GCP"]["MST, balanced"] < loss[5, k, "GCP"]["Mondrian"] for _, k in settings)
 
 
-SIZES = (5, 8, 10, 15, 20, 25)
 Accuracies = dict[tuple[str, str, str], list[float]]
 
 
@@ -276,7 +309,7 @@ def accuracies(page: ExperimentPage) -> Accuracies:
     for (table, learner, *before), rows in zip(headings, page.tables, strict=True):
         found[table, learner, "original"] = [float(each) for each in before]
         for row in rows:
-            found[table, learner, row[""]] = [float(row[f"k={k}"]) for k in SIZES]
+            found[table, learner, row[""]] = [float(row[f"k={k}"]) for k in page.script.SIZES]
     return found
 
 
@@ -331,13 +364,19 @@ def x3(page: ExperimentPage) -> Iterator[str]:
 
 def x4(page: ExperimentPage) -> Iterator[str]:
     rows = page.tables[0]
+    values = {name: sweep for name, sweep, _ in page.script.SWEEPS.values()}
+    yield f"k from {min(values['k'])} to {max(values['k']):,}"
+    yield f"l from {min(values['l'])} to {max(values['l'])}"
+    yield f"t from {min(values['t'])} to {max(values['t'])}"
+    yield f"at least {100 * page.script.MINSUP:.0f} % of the records"
+    yield f"({re.findall('Large populations: (.+)[.]', page.measured)[0]} of them)"
     by_model: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         by_model.setdefault(row["model"], []).append(row)
     for model in ("k-anonymity", "entropy l-diversity", "t-closeness"):
         for what, falls in (("privacy loss", True), ("utility loss", False)):
-            values = [float(row[what]) for row in by_model[model]]
-            assert values == sorted(values, reverse=falls)
+            losses = [float(row[what]) for row in by_model[model]]
+            assert losses == sorted(losses, reverse=falls)
     least = {model: min(float(row["privacy loss"]) for row in each) for model, each in by_model.items()}
     yield f"down to a privacy loss of about {least['k-anonymity']:.1f}"
     close = {row["parameter"]: row["classes"] for row in by_model["t-closeness"]}
@@ -351,21 +390,4 @@ def x4(page: ExperimentPage) -> Iterator[str]:
 CLAIMS: dict[str, Callable[[ExperimentPage], Iterator[str]]] = {
     "x0a": x0a, "x0b": x0b, "x0c": x0c, "x0d": x0d, "x1a": x1a, "x1b": x1b, "x1c": x1c, "x1d": x1d, "x1e": x1e,
     "x2": x2, "x3": x3, "x4": x4,
-}  # fmt: skip
-GIVEN: dict[str, tuple[str, ...]] = {
-    "x0a": (
-        "**3-anonymous**", "84.68 % in the thesis", "999 of 1,000 records", "333 classes", "between k = 8 and 9",
-        "To have 60 % of all cells at the root, 80 % of those", "k = 8 to 9 and 60 %",
-    ),
-    "x0b": ("between k = 11 and 12, at about 52 %", "do not cross by k = 20", "[X0c](x0c.md)"),
-    "x0c": ("between k = 10 and 11, at about 50 %", "1,000 records", "[X0b](x0b.md)"),
-    "x0d": ("n²/k", "With 8,000 and 16,000 records"),
-    "x1a": (),
-    "x1b": ("Table 4.8", "for l = 3"),
-    "x1c": ("figure 4.19", '"neighbours, 3 times"'),
-    "x1d": (),
-    "x1e": ("from k = 1 to k = 2",),
-    "x2": ("With 1 to 3 quasi-identifiers", "with 5 quasi-identifiers and k = 21"),
-    "x3": ("C4.5", "k up to 15", "all 60", "from k = 15 on", "k really is 1", "from k = 20 on"),
-    "x4": ("a k of 1,000 and more", "near 0", "(k = 10)"),
 }  # fmt: skip

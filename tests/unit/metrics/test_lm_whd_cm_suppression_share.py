@@ -166,3 +166,14 @@ def test_missing_counts_as_suppressed_only_when_asked_and_means_never():
     assert shoal.metrics.SuppressionShare().score(data, wide).detail == {"age": 0, "job": 1}
     ranges = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=interval", seed=1)
     assert shoal.metrics.SuppressionShare().score(data, ranges).detail == {"age": 1, "job": 1}
+
+
+def test_suppression_share_of_some_columns() -> None:
+    data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 30], "sex": list("fmfm")}), quasi=["age", "sex"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="optimal", seed=1)
+    shares = shoal.metrics.SuppressionShare().score(data, release).detail
+    for name, share in shares.items():
+        found = shoal.metrics.SuppressionShare(columns=(name,)).score(data, release)
+        assert found.value == share and found.detail == {name: share} and f"cells of {name}" in found.how
+    with pytest.raises(SchemaError, match="no column named 'height'"):
+        shoal.evaluate(data, release, "suppression-share:columns=age|height")
