@@ -19,7 +19,7 @@ test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dagster/
 	SHOAL_LONG=1 $(BIN)/python -m pytest -n 3
 
 # Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
-PACKAGES := weka openjdk-17-jre-headless chromium-headless-shell
+PACKAGES := weka openjdk-17-jre-headless chromium-headless-shell postgresql
 packages:
 	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || dpkg -s $(PACKAGES) >/dev/null 2>&1 || { \
 	    echo "Installing Debian packages that some tests need (without them those tests are skipped): $(PACKAGES)" \

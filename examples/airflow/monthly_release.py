@@ -1,6 +1,7 @@
 """An Airflow DAG: once a month a table is anonymized, checked and verified. A task that finds anybody exposed fails.
 
-The rows stay in files that the workers share; tasks hand over paths, so that no cell gets into Airflow's database or logs.
+The rows stay in files that the workers share; tasks hand over paths, so that no cell gets into Airflow's database or
+logs.
 """
 
 from datetime import datetime

@@ -111,8 +111,5 @@ def test_airflow(folder: Path) -> None:
     run("airflow", folder, "import subprocess; subprocess.run(['airflow', 'db', 'migrate'], check=True)", **settings)
     state, states, failure = json.loads(run("airflow", folder, AIRFLOW, **settings).splitlines()[-1])
     assert state == "success" and states == dict.fromkeys(("anonymize", "check", "verify"), "success")
-    assert (
-        failure
-        == "the table is not 5-anonymous by age, sex and town: 120 of 120 people are exposed, in 120 of 120 groups; k is 1"
-    )
+    assert failure.startswith("the table is not 5-anonymous by age, sex and town: 120 of 120 people are exposed")
     assert shoal.verify(folder / "release.csv").holds

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from shoal.diagnosis.scanning import Scan
 
+ADVICE = "To publish such a table safely: shoal anonymize. To see why: shoal diagnose --detect."
 MARKS = {"exposed": "✗", "safe": "✓", "release": "✓", "not people": "–"}
 
 
@@ -52,14 +53,15 @@ def run(
         for each in scans:
             output.say(f"{MARKS[each.verdict]} {each.summary}")
         if exposed:
-            output.say("To publish such a table safely: shoal anonymize. To see why: shoal diagnose --detect.")
+            output.say(ADVICE)
     output.answer(not exposed)
 
 
 def _markdown(summary: str, scans: Sequence[Scan]) -> str:
     """The scans as a table; names of columns and files are code, in which nothing is markup."""
     rows = [f"| {MARKS[each.verdict]} | {_code(each.file)} | {_cell('; '.join(each.findings))} |" for each in scans]
-    return "\n".join([f"**Shoal:** {summary}", "", "| | file | what it gives away |", "|---|---|---|", *rows])
+    advice = ["", ADVICE] if any(each.exposed for each in scans) else []
+    return "\n".join([f"**Shoal:** {summary}", "", "| | file | what it gives away |", "|---|---|---|", *rows, *advice])
 
 
 def _code(text: str) -> str:

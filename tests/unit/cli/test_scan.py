@@ -85,7 +85,7 @@ def test_markdown_has_no_markup_of_its_own(folder: Path, capsys: pytest.CaptureF
     odd = "age <b>|`x` @team"
     pl.DataFrame({odd: list(range(6)), "sex": ["f", "m"] * 3}).write_csv("od|d.csv")
     run("od|d.csv", "--markdown")
-    row = capsys.readouterr().out.splitlines()[-1]
+    row = capsys.readouterr().out.splitlines()[4]
     assert row.count("|") == 4 and "\\<b\\>" in row and "\\@team" in row
 
 
@@ -135,12 +135,62 @@ def test_the_step_of_a_workflow_scans_what_changed(folder: Path) -> None:
         done = subprocess.run(["bash", "-c", step["run"]], cwd=folder, env={**environment(), **more})
         return done.returncode, files["GITHUB_OUTPUT"].read_text(), files["REPORT"].read_text()
 
-    assert scanned() == (0, "code=0\n", "")
+    assert scanned() == (0, "code=0\ntables=0\n", "**Shoal:** no table was added or changed.\n")
     git(folder, "add", "patients.csv", "weather.csv")
     git(folder, "commit", "-m", "after")
     code, said, report = scanned()
-    assert code == 0 and said.startswith("code=1\n")
+    assert code == 0 and said == "code=1\ntables=2\n"
     assert "`patients.csv`" in report and "alike.csv" not in report and CANARY not in report
+
+
+GITHUB = """#!{python}
+import json, os, sys
+from pathlib import Path
+kept = Path(os.environ["COMMENTS"])
+comments = json.loads(kept.read_text()) if kept.exists() else []
+arguments = sys.argv[1:]
+address = next(each for each in arguments if each.startswith("repos/"))
+assert address.startswith("repos/me/mine/issues/"), address
+if "--method" not in arguments:
+    mark = "<!-- shoal-scan -->"
+    assert arguments[-1] == f'.[] | select(.body | startswith("{mark}")) | .id'
+    assert address.endswith("/7/comments")
+    print("\\n".join(str(at) for at, body in enumerate(comments) if body.startswith(mark)))
+    sys.exit()
+body = arguments[arguments.index("--raw-field") + 1].removeprefix("body=")
+if arguments[arguments.index("--method") + 1] == "POST":
+    comments.append(body)
+else:
+    comments[int(address.rpartition("/")[2])] = body
+kept.write_text(json.dumps(comments))
+"""
+"""What the comment step asks of GitHub's command, which talks to GitHub and cannot run here."""
+
+
+def test_one_comment_says_what_the_last_scan_found(folder: Path) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    (step,) = (each for each in action["runs"]["steps"] if each.get("id") == "comment")
+    programs = folder / "programs"
+    programs.mkdir()
+    (programs / "gh").write_text(GITHUB.replace("{python}", sys.executable))
+    (programs / "gh").chmod(0o755)
+    kept = folder / "comments.json"
+    kept.write_text(json.dumps(["looks good to me"]))
+
+    def commented(report: str, tables: int) -> list[str]:
+        (folder / "report.md").write_text(report)
+        more = {
+            "COMMENTS": str(kept), "REPORT": str(folder / "report.md"), "NUMBER": "7", "TABLES": str(tables),
+            "GITHUB_REPOSITORY": "me/mine", "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
+        }  # fmt: skip
+        subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], check=True, env={**os.environ, **more})
+        comments: list[str] = json.loads(kept.read_text())
+        return comments
+
+    assert commented("no table\n", 0) == ["looks good to me"]
+    first = commented("**Shoal:** 1 file\n\n| `a` | $(ls) |\n", 1)
+    assert first == ["looks good to me", "<!-- shoal-scan -->\n**Shoal:** 1 file\n\n| `a` | $(ls) |"]
+    assert commented("no table\n", 0) == ["looks good to me", "<!-- shoal-scan -->\nno table"]
 
 
 def test_the_hook_and_the_action_look_at_every_format_that_is_read() -> None:
