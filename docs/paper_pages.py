@@ -12,15 +12,15 @@ DOCS = Path(__file__).parent
 FOLDER = DOCS / "papers"
 KINDS = ("method", "definition", "example", "table", "figure", "experiment", "claim")
 STATUSES = {
-    "implemented": "here as the paper has it",
-    "corrected": "here, with an error of the paper mended",
-    "reconstructed": "here, as far as our copy of the paper tells",
-    "reproduced": "comes out as printed",
-    "confirmed": "holds here, too",
-    "partly": "holds in part",
-    "unconfirmed": "does not hold here",
-    "refused": "not offered, because it does not protect",
-    "missing": "not here",
+    "implemented": "implemented",
+    "corrected": "implemented, corrected",
+    "reconstructed": "implemented, reconstructed",
+    "reproduced": "reproduced",
+    "confirmed": "confirmed",
+    "partly": "confirmed in part",
+    "unconfirmed": "not confirmed",
+    "refused": "left out: unsafe",
+    "missing": "not implemented",
 }
 """What became of an entry, and what that means on the page."""
 DOUBTFUL = ("partly", "unconfirmed", "refused", "missing")
@@ -92,11 +92,11 @@ def page(paper: Paper) -> str:
         " Made from one list by `make docs`; a test holds the list against the paper's own contents.\n"
     ]
     counts = {status: sum(entry.status == status for entry in paper.entries) for status in STATUSES}
-    parts.append("\n| entries | |\n|---|---|\n")
+    parts.append("\n| entries | status |\n|---|---|\n")
     parts += [f"| {count} | {STATUSES[status]} |\n" for status, count in counts.items() if count]
     doubtful = [entry for entry in paper.entries if entry.status in DOUBTFUL]
     if doubtful:
-        parts.append("\n**What did not hold, or is not here:**\n\n")
+        parts.append("\n**What was not confirmed, or is not here:**\n\n")
         parts += [
             f"- [{_place(entry.section)}{entry.title}](#{_anchor(entry)}): {STATUSES[entry.status]}\n"
             for entry in doubtful
@@ -141,7 +141,7 @@ def _block(entry: Entry, *, again: bool) -> str:
     if entry.command:
         block += _shell(entry.command)
     if entry.test:
-        block += f"\nHeld by the test `{entry.test}`.\n"
+        block += f"\nTested by `{entry.test}`.\n"
     return block
 
 
@@ -204,7 +204,9 @@ def overview(listed: list[Paper]) -> str:
     parts = [
         "# The papers\n\nShoal began with five papers. Each has a page with its methods, tables, figures and claims in "
         "its order: what became of them, where they are, what we measured, what did not hold, and the command or test "
-        "that repeats it. This table counts the entries. Made from the lists by `make docs`.\n"
+        "that repeats it. This table counts the entries. Made from the lists by `make docs`.\n\n"
+        "*Corrected* means that the paper has an error, which the entry names. *Reconstructed* means that our copy of "
+        "the paper lacks the details. What the papers only mention has [a page of its own](../papers-mention.md).\n"
     ]
     parts.append(f"\n| paper | {' | '.join(STATUSES[status] for status in shown)} |\n|---|{'---|' * len(shown)}\n")
     for paper in listed:

@@ -210,6 +210,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("papers")
     shoal.samples.adult()[:1200].write_csv(folder / "adult.csv")
     (folder / "ours.csv").write_text("patient\nA-100\nA-101\n")
+    (folder / "items.csv").write_text("column,value\nsmoker,yes\n")
     data = shoal.read(folder / "adult.csv", quasi=["age", "sex", "race"], sensitive=["occupation"])
     for name, algorithm in (("release", "mondrian"), ("again", "optimal")):
         shoal.anonymize(data, "k-anonymity:k=5", algorithm=algorithm, seed=1).write(folder / f"{name}.csv")
