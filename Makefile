@@ -2,19 +2,22 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test test-long test-newest packages fuzz lowest lint bench experiments docs clean
+.PHONY: help demo test test-long packages fuzz lowest newest lint bench experiments docs dist clean
 
-demo: .venv/demo
+help:  ## say what each target does
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
+
+demo: .venv/demo  ## set up, and run the whole job on a real sample
 	$(BIN)/shoal demo -o demo-output --overwrite
 
 # Three processes on two cores: one works while others wait for a browser, Java or a process that they started.
-test: .venv/installed packages .venv-dbt/tried
+test: .venv/installed packages .venv-dbt/tried  ## everything, as continuous integration does; it ends with what was slow
 	$(BIN)/python -m tests.kernels
 	$(BIN)/python -m pytest -n 3
 
 # What is too slow for every day: all counts of the property and kill tests, all combinations, Spark's slow faults, and the
 # lowest and newest versions of all dependencies.
-test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dagster/tried .venv-airflow/tried
+test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dagster/tried .venv-airflow/tried  ## what is too slow for every day, with the lowest and newest versions too
 	$(BIN)/python -m tests.kernels
 	SHOAL_LONG=1 $(BIN)/python -m pytest -n 3
 
@@ -39,11 +42,10 @@ packages:
 	@touch $@
 
 # A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
-lowest: .venv-lowest/installed
+lowest: .venv-lowest/installed  ## a few tests with the lowest versions of every dependency
 	NUMBA_CACHE_DIR=.venv-lowest/cache .venv-lowest/bin/python -m pytest -m smoke -W default
 
-# The same tests with the newest versions that there are.
-newest: .venv-newest/installed
+newest: .venv-newest/installed  ## the same tests with the newest versions
 	NUMBA_CACHE_DIR=.venv-newest/cache .venv-newest/bin/python -m pytest -m smoke -W default
 
 # Thousands of cases, and some of them on Spark; what was drawn is counted. A failing case is made as simple as it gets, and
@@ -51,28 +53,33 @@ newest: .venv-newest/installed
 CASES := 5000
 SEED := 1
 SPARK := 10
-fuzz: .venv/installed
+fuzz: .venv/installed  ## thousands of odd tables, released and read back without Shoal's code
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) --processes 2
 	$(BIN)/python -m tests.fuzz --cases $(SPARK) --seed $(SEED) --engine spark
 
-lint: .venv/installed
+lint: .venv/installed  ## ruff, and mypy in strict mode on everything but kernels
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed
+bench: .venv/installed  ## the benchmarks: ratios measured side by side
 	$(BIN)/python -m benchmarks
 
-# The papers' tables, once more; writes docs/experiments.
-experiments: .venv/installed
+experiments: .venv/installed  ## the papers' tables once more; writes docs/experiments
 	$(BIN)/python -m experiments
 
-docs: .venv/installed
+docs: .venv/installed  ## the reference pages from the code, and the site
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict --quiet
 
-clean:
-	rm -rf .venv .venv-lowest .venv-newest .venv-dbt .venv-dagster .venv-airflow site demo-output
+# An sdist, wheels with and without compiled kernels, a bill of materials and where they came from, checked and tried; into dist/.
+# Wheels with kernels are for each Python that is found; DIST='--python 3.12 --machine x86_64' builds one of them.
+DIST :=
+dist: .venv/installed  ## the packages that go out, checked and tried, in dist/
+	$(BIN)/python -m distribution $(DIST)
+
+clean:  ## remove everything that make has made
+	rm -rf .venv .venv-lowest .venv-newest .venv-dbt .venv-dagster .venv-airflow site demo-output dist
 
 # An environment, with a fast installer where there is one.
 .venv/bin/python .venv-lowest/bin/python .venv-newest/bin/python:

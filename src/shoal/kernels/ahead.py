@@ -1,7 +1,8 @@
 """Compiles kernels ahead of the runs that need them.
 
 `python -m shoal.kernels.ahead` compiles every kernel that `ahead.json` lists for this machine, so that no run has to
-wait for it; with a folder, for any processor of its kind, into that folder, as a wheel brings them.
+wait for it; with a folder, for any processor of its kind (or of a kind that is named, such as `aarch64`), into that
+folder, as a wheel brings them.
 
 `python -m benchmarks.startup --record` writes `ahead.json`. A record that is out of date costs time and nothing else.
 """
@@ -72,19 +73,20 @@ def compile_all(entries) -> int:
     return done
 
 
-def compile_into(folder: Path) -> int:
-    """Compiles all kernels for any processor of this machine's kind, and moves them into a folder; how many."""
-    if not shipped.for_any_processor():
+def compile_into(folder: str, *machine: str) -> int:
+    """Compiles all kernels for any processor of a kind, this machine's by default, and moves them into a folder; how
+    many."""
+    if not shipped.for_any_processor(*machine):
         return 0
     done = compile_all(needed())
-    folder.mkdir(parents=True)
+    Path(folder).mkdir(parents=True)
     for path in caching.folder().glob("*.kernel"):
         shutil.move(path, folder)
     return done
 
 
 def main(arguments) -> None:
-    done = compile_into(Path(*arguments)) if arguments else compile_all(needed())
+    done = compile_into(*arguments) if arguments else compile_all(needed())
     print(f"{done} of {len(needed())} kernels compiled")
 
 
