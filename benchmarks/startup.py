@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -16,12 +17,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from distribution import trial
+
 from benchmarks.local_recoding import NINE
 
 ALGORITHMS = ("mondrian", "k-member:refine=true")
 RECORDED = ("auto", "mondrian", "mondrian:refine=true", "k-member:refine=true", "optimal")
 DIVERSE = ["--sensitive", "occupation", "--model", "frequency-l-diversity:l=3", "--model", "t-closeness:t=0.3"]
-"""What `auto` is also recorded with, since it then tries other algorithms."""
+"""What `auto` is also recorded with, since it then tries other algorithms. Then the tutorial's first commands are."""
 COMMANDS = (["--version"], ["--help"])
 WARM = 3
 
@@ -135,13 +138,15 @@ def record() -> None:
         runs = [(algorithm, anonymizing(source, algorithm, folder)) for algorithm in RECORDED]
         quasi = [name for name in NINE if name != "occupation"]
         runs.append(("auto", [*anonymizing(source, "auto", folder, quasi), *DIVERSE]))
+        runs += [("tutorial", shlex.split(command)[1:]) for command in (*trial.tutorial_commands(), *trial.RELEASE)]
         for algorithm, arguments in runs:
             listed = folder / "kernels.json"
-            subprocess.run(
-                [sys.executable, "-c", RECORDING, str(listed), *arguments],
-                stdout=subprocess.DEVNULL, check=True,
+            done = subprocess.run(
+                [sys.executable, "-c", RECORDING, str(listed), *arguments], stdout=subprocess.DEVNULL, cwd=folder,
                 env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm)},
             )  # fmt: skip
+            if done.returncode not in (0, trial.ANSWERS_NO):
+                sys.exit(f"shoal {' '.join(arguments)} failed")
             for kernel, types in json.loads(listed.read_text()):
                 entry = kept.setdefault(f"{kernel} {types}", [kernel, types, []])
                 entry[2] = list(dict.fromkeys((*entry[2], algorithm)))

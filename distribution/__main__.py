@@ -43,6 +43,7 @@ def main() -> None:
         environment = trial.python_of(Path(folder))
         bill = given.output / f"{sdist.name.removesuffix('.tar.gz')}.cdx.json"
         provenance.write_bill(environment, bill)
+    building.write_recipe(ROOT, sdist, given.output)
     statement = provenance.statement(ROOT, artifacts)
     provenance.write(statement, bill.with_suffix("").with_suffix(".provenance.json"))
     print(f"Written to {given.output}: {', '.join(sorted(path.name for path in given.output.iterdir()))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -63,6 +64,13 @@ def build_sdist(root: Path, folder: Path) -> Path:
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     (sdist,) = folder.glob("*.tar.gz")
     return sdist
+
+
+def write_recipe(root: Path, sdist: Path, folder: Path) -> None:
+    """The recipe for conda, with the hash of the sdist."""
+    recipe = (root / "distribution" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    text = recipe.replace("0" * 64, hashlib.sha256(sdist.read_bytes()).hexdigest())
+    (folder / "recipe.yaml").write_text(text, encoding="utf-8")
 
 
 def build_wheel(sdist: Path, folder: Path, python: str, machine: str) -> Path:

@@ -11,6 +11,7 @@ from counts import LONG, count
 
 import shoal
 from shoal.cli import main
+from shoal.samples.sample import SampleTable
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,8 +37,8 @@ OF_ANY_PART = {f"shoal.api.{verb}" for verb in ("attacking", "evaluating", "quer
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_docstrings(name, monkeypatch):
     if name in OF_ANY_PART:
-        few = shoal.samples.adult()[:FEW]
-        monkeypatch.setattr(shoal.samples, "adult", lambda: few)
+        few = shoal.samples.adult.arrow()[:FEW]
+        monkeypatch.setattr(shoal.samples, "adult", SampleTable(lambda: few))
     results = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.failed == 0
     assert results.attempted > 0, "its examples are where nobody runs them"
@@ -93,7 +94,7 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
                     command, _, code = line.removeprefix("shoal ").partition("# exit code ")
                     capsys.readouterr()
                     with pytest.raises(SystemExit) as stop, monkeypatch.context() as patched:
-                        patched.setattr(shoal.samples, "adult", lambda: tables["console"])
+                        patched.setattr(shoal.samples, "adult", SampleTable(lambda: tables["console"].to_arrow()))
                         main(shlex.split(command))
                     assert stop.value.code in ((int(code),) if code else (0, 1, None)), line
                     printed = capsys.readouterr()

@@ -14,6 +14,7 @@ from command import Commands
 
 import shoal as library
 from shoal.errors import OutputError
+from shoal.samples.sample import SampleTable
 from shoal.storage import files
 
 OLD, OLD_MANIFEST = "old release\n", "old manifest\n"
@@ -283,7 +284,7 @@ def test_a_bug_prints_no_value(command: str, table: Path, target: Path, shoal, m
     for failure in (broken, panicking):
         monkeypatch.setattr("shoal.api.reading.read", failure)
         monkeypatch.setattr(api, "verify", failure)
-        monkeypatch.setattr(samples, "adult", failure)
+        monkeypatch.setattr(samples, "adult", SampleTable(failure))
         ran = shoal(command, *options)
         assert ran.code == 70 and "withheld" in ran.err
         assert_untouched(target)

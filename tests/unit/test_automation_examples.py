@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+import socket
+import subprocess
+import sys
+import time
 import tomllib
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -44,24 +52,70 @@ def parsed(arguments: list[str]) -> None:
 
 
 def test_the_image_names_what_exists() -> None:
-    found = instructions()
-    words = [word for word, _ in found]
-    assert words[0] == "FROM" and set(words) <= {"FROM", "ARG", "COPY", "RUN", "ENV", "USER", "WORKDIR", "ENTRYPOINT"}
-    version = found[0][1].removeprefix("python:").removesuffix("-slim")
+    steps = instructions()
+    bases = [rest.split()[0] for word, rest in steps if word == "FROM"]
+    (version,) = {base.removeprefix("python:").removesuffix("-slim") for base in bases}
     assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
-    sources = [source for word, rest in found if word == "COPY" for source in rest.split()[:-1]]
-    assert "src" in sources and all((ROOT / source).exists() for source in sources)
-    extras = next(rest for word, rest in found if word == "ARG").removeprefix("EXTRAS=").split(",")
-    assert set(extras) <= set(PROJECT["optional-dependencies"])
-    needed = {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml"}
+    copied = [rest.split()[:-1] for word, rest in steps if word == "COPY" and not rest.startswith("--from")]
+    sources = [source for each in copied for source in each]
+    assert all((ROOT / source).exists() for source in sources)
+    needed = {"src", "README.md", "hatch_build.py", *PROJECT["license-files"], "pyproject.toml"}
     assert needed <= set(sources), "the build of the package needs these files"
-    runs = [part.strip() for word, rest in found if word == "RUN" for part in rest.split("&&")]
-    ours = [shlex.split(run)[1:] for run in runs if run.startswith("shoal ")]
-    assert ours
-    for arguments in ours:
-        parsed(arguments)
-    assert words.index("USER") < len(words) - 1 - words[::-1].index("RUN"), "kernels are compiled by the one who runs"
-    assert dict(found)["ENTRYPOINT"] == '["shoal"]' and PROJECT["scripts"]["shoal"] == "shoal.cli:main"
+    extras = next(rest for word, rest in steps if word == "ARG").removeprefix("EXTRAS=").split(",")
+    assert set(extras) <= set(PROJECT["optional-dependencies"])
+    words = [word for word, _ in steps]
+    assert words.index("USER") > len(words) - 1 - words[::-1].index("RUN"), "whoever runs it has changed nothing in it"
+    assert PROJECT["scripts"]["shoal"] == "shoal.cli:main"
+
+
+def test_the_image_serves_the_page_as_nobody(tmp_path: Path) -> None:
+    steps = dict(instructions())
+    user = int(steps["USER"].split(":")[0])
+    command = json.loads(steps["CMD"])
+    parsed(shlex.split(command[-1].replace("$HOSTNAME", "localhost"))[2:])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command[-1] = command[-1].replace(steps["EXPOSE"], port)
+    assert port in command[-1]
+    settings = dict(setting.split("=") for setting in steps["ENV"].split())
+    settings = {name: value.replace("/tmp", str(tmp_path)) for name, value in settings.items()}
+    tmp_path.chmod(0o777)
+    can_change = os.getuid() == 0 and _can_read(user)
+    server = subprocess.Popen(
+        command, cwd="/", env={
+            **os.environ, **settings, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOSTNAME": "localhost", "SHOAL_PASSWORD": "a secret", "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **({"user": user} if can_change else {}),
+    )  # fmt: skip
+    try:
+        shown = _fetched(f"http://127.0.0.1:{port}/", server)
+        assert "password" in shown and "<form" in shown
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+def _fetched(address: str, server: subprocess.Popen[str]) -> str:
+    """A page, as soon as its server listens."""
+    while server.poll() is None:
+        try:
+            return str(urllib.request.urlopen(address, timeout=60).read().decode())
+        except urllib.error.HTTPError as error:
+            return str(error.read().decode())
+        except urllib.error.URLError:
+            time.sleep(0.05)
+    raise AssertionError(server.stdout.read() if server.stdout else "")
+
+
+def _can_read(user: int) -> bool:
+    """Whether nobody can start this Python and read these sources: they may lie in somebody's own folder."""
+    probe = [sys.executable, "-c", "import shoal.cli"]
+    try:
+        return subprocess.run(probe, user=user, capture_output=True, cwd="/").returncode == 0
+    except PermissionError:
+        return False
 
 
 def test_the_workflow_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ folder, as a wheel brings them.
 """
 
 import json
+import platform
 import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import llvmlite.binding as llvm
 from numba import types
 
 from shoal.kernels import caching, shipped
@@ -73,16 +75,30 @@ def compile_all(entries) -> int:
     return done
 
 
-def compile_into(folder: str, *machine: str) -> int:
+def compile_into(folder: str, machine: str = platform.machine()) -> int:
     """Compiles all kernels for any processor of a kind, this machine's by default, and moves them into a folder; how
     many."""
-    if not shipped.for_any_processor(*machine):
+    if machine != platform.machine():
+        _take_for(machine)
+    if not shipped.for_any_processor():
         return 0
     done = compile_all(needed())
     Path(folder).mkdir(parents=True)
     for path in caching.folder().glob("*.kernel"):
         shutil.move(path, folder)
     return done
+
+
+def _take_for(machine: str) -> None:
+    """Has everything in this process take another machine, which runs Linux, for the one it runs on. What is then
+    compiled can be kept, and must not be called."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    triple = f"{machine}-unknown-linux-gnu"
+    target = llvm.Target.from_triple(triple)
+    llvm.get_process_triple = lambda: triple
+    llvm.Target.from_default_triple = lambda: target
+    platform.machine = lambda: machine
 
 
 def main(arguments) -> None:

@@ -20,25 +20,11 @@ PROCESSORS = {"x86_64": _INTEL, "AMD64": _INTEL, "aarch64": _ARM, "arm64": _ARM}
 """The processor that is compiled for, by the machine, and what it must be able to do."""
 
 
-def for_any_processor(machine: str = platform.machine()) -> bool:
-    """Lets this process compile for all machines of a kind; whether there is a processor that stands for them.
-
-    Another kind than this one is possible on Linux. What is compiled for it can be kept, and must not be called.
-    """
-    chosen, _ = PROCESSORS.get(machine, (None, None))
+def for_any_processor() -> bool:
+    """Lets this process compile for other machines of its kind; whether there is a processor that stands for them."""
+    chosen, _ = PROCESSORS.get(platform.machine(), (None, None))
     numba.config.CPU_NAME, numba.config.CPU_FEATURES = chosen, ""
-    if chosen is not None and machine != platform.machine():
-        _generate_code_for(f"{machine}-unknown-linux-gnu")
     return chosen is not None
-
-
-def _generate_code_for(triple: str) -> None:
-    """Has numba, in this process, take another machine for the one it runs on."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(triple)
-    llvm.get_process_triple = lambda: triple
-    llvm.Target.from_default_triple = lambda: target
 
 
 @cache
