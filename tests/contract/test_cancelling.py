@@ -22,6 +22,7 @@ POLICIES = (
     Policy(models=(shoal.FrequencyLDiversity(l=3),), suppression=0.01),
     Policy(models=(shoal.models.InferenceL(l=2),), suppression=0.9),
     Policy(models=()),
+    Policy(models=(), suppression=0.5),
 )
 SOON = 1.0
 """Half a second is promised; a slow machine gets another half."""

@@ -115,7 +115,7 @@ def drawn(number: int) -> Case:
         _plainly(number, chance), columns=tuple(columns), container=container, delimiter=chance.choice(",,;\t|"),
         told=chance.random() < 0.7, missing=chance.choice([(), (), ("NA", "?"), ("b",)]), ending=chance.choice(ENDINGS),
         algorithm=(algorithm, parameters),
-        suppression=chance.choice([0.1, 0.5, 1.0] if algorithm in VARIED else [0.0, 0.0, 0.1, 0.1, 1.0]),
+        suppression=chance.choice([0.1, 0.5, 1.0] if algorithm in (*VARIED, "sampling") else [0.0, 0.0, 0.1, 0.1, 1.0]),
         objective=chance.choice(objectives()) if chance.random() < 0.2 else None,
         strict=chance.random() < 0.5, pseudonyms=chance.choice([None, "keyed", "random"]),
         command=command, occupied=chance.random() < 0.3, traced=traced,

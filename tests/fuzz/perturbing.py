@@ -40,7 +40,7 @@ def _check_column(checks: Checks, column: Column) -> None:
     lost = [values[row] is not None and cell is None for cell, row in zip(cells, checks.rows, strict=True)]
     made = [values[row] is None and cell is not None for cell, row in zip(cells, checks.rows, strict=True)]
     demand(not any(made), "a missing value became one")
-    demand(not any(lost) or name == "random-projection", "a value became missing")
+    demand(not any(lost) or name in ("random-projection", "rotation"), "a value became missing")
     if column.role == "sensitive" or name in CHOSEN:
         shown = checks.values(sheet, column.name)
         if column.role == "sensitive":

@@ -61,7 +61,7 @@ class Sampling(Algorithm):
             )
         left_out = np.zeros(len(sizes), np.bool_)
         left_out[np.random.default_rng(policy.seed).permutation(len(sizes))[:out]] = True
-        run.check()
+        run.report(0.5, "drawing people")
         exact = Recoding.at_levels(summary, (0,) * len(summary.hierarchies), np.zeros(len(summary), np.bool_)).planned
         classes = np.repeat(exact.classes, summary.sizes)
         plan = replace(exact, classes=classes, withheld=left_out[units], by_record=True)
