@@ -5,6 +5,8 @@ import re
 import pytest
 from experiment_claims import CLAIMS, FOLDER, PAGES
 
+import shoal
+
 GIVEN: dict[str, tuple[str, ...]] = {
     "x0a": (
         "Experiment 1 of the thesis", "1,000 records of Adult",
@@ -51,3 +53,38 @@ def test_what_a_page_says_is_true_of_its_figures(name: str) -> None:
         says = says.replace(phrase, "…")
     left = [match.group() for match in re.finditer(r"[^.:;]*\d[^.:;]*", says)]
     assert left == [], "numbers that nothing recomputes"
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_the_losses_of_the_papers_are_theirs_record_by_record(k: int) -> None:
+    """Against the frame: what is published of each record, and what the records that are published alike have."""
+    losses = PAGES["x2"].script
+    table = shoal.samples.adult().sample(60, seed=k).select("age", "education").with_row_index("row")
+    data = shoal.read(table, quasi=["age", "education"], hierarchies=shoal.samples.hierarchies("adult"))
+    method = "k-member:numeric=hierarchy"
+    release = shoal.anonymize(data, f"k-anonymity:k={k}", algorithm=method, seed=1, allow_plain=["row"])
+    joined = table.join(release.frame, on="row", suffix=" shown")
+    ages, trees = table["age"], {tree.column: tree for tree in data.hierarchies}
+    extent = ages.max() - ages.min()
+    own = clipped = 0.0
+    for (age, _), members in joined.group_by("age shown", "education shown"):
+        low, high = ends = members["age"].min(), members["age"].max()
+        known = [int(each) for each in trees["age"].labels[0] if each is not None]
+        if age == "*":
+            ends = min(known), max(known)
+        elif "-" in str(age):
+            first, last = map(int, str(age).strip("[]").split("-"))
+            ends = max(first, min(known)), min(last, max(known))
+        inside = [min(max(end, ages.min()), ages.max()) for end in ends]
+        clipped += len(members) * (inside[1] - inside[0]) / extent
+        own += len(members) * (high - low) / extent
+        paths = [[level[code] for level, code in zip(trees["education"].labels, column, strict=True)]
+                 for column in trees["education"].codes.T]  # fmt: skip
+        wanted = [path for path in paths if path[0] in set(members["education"])]
+        level = next(level for level in range(len(paths[0])) if len({path[level] for path in wanted}) == 1)
+        leaves = sum(path[level] == wanted[0][level] for path in paths)
+        cost = len(members) * (leaves / len(paths) if leaves > 1 else 0)
+        own, clipped = own + cost, clipped + cost
+    assert losses.own_gcp(data, release) == pytest.approx(own / 120)
+    assert losses.clipped_gcp(data, release) == pytest.approx(clipped / 120)
+    assert own < clipped
