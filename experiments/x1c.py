@@ -40,43 +40,53 @@ def splitting(algorithm: str, which: str) -> str:
     return f"{algorithm}{',' if ':' in algorithm else ':'}splitting={which}"
 
 
+def tables() -> dict[str, shoal.Dataset]:
+    adult = shoal.samples.adult().sample(RECORDS, seed=1).select(QUASI)
+    people = shoal.samples.census(RECORDS, seed=1).drop("occupation")
+    return {
+        "Adult": shoal.read(adult, quasi=QUASI, hierarchies=shoal.samples.hierarchies("adult")),
+        "like OCC": shoal.read(people, quasi=people.columns, hierarchies=shoal.samples.hierarchies("census")),
+    }
+
+
 def main() -> None:
-    table = shoal.samples.adult().sample(RECORDS, seed=1).select(QUASI)
-    data = shoal.read(table, quasi=QUASI, hierarchies=shoal.samples.hierarchies("adult"))
     algorithms = {f"{name}, {which}": splitting(each, which) for name, each in READINGS.items() for which in "AB"}
-    for each in (ORIGINAL, *algorithms.values()):  # compiles
-        shoal.anonymize(data, "k-anonymity:k=50", algorithm=each, seed=1)
-    found: dict[tuple[str, int], dict[str, float]] = {}
-    for k in SIZES:
-        for name, algorithm in {ORIGINAL: ORIGINAL, **algorithms}.items():
-            found[name, k] = measured(data, k, algorithm)
-        print(k, {name: round(found[name, k]["loss"], 4) for name in (ORIGINAL, *algorithms)}, flush=True)
     text = (
         f"Means over {SEEDS} seeds. A and B: the loss as a share of that of k-member, below 100 in bold; in brackets "
     )
     text += "how many clusters phase two added.\n\n"
-    rows = [["k-member: loss", "", *(f"{found[ORIGINAL, k]['loss']:.4f}" for k in SIZES)]]
-    rows += [
-        [reading, which, *(cell(found[f"{reading}, {which}", k], found[ORIGINAL, k]) for k in SIZES)]
-        for reading in READINGS
-        for which in "AB"
-    ]
-    text += tabled(["phase one", "splitting", *(f"k = {k}" for k in SIZES)], rows)
-    text += "\nSeconds of processor time.\n\n"
-    rows = [
-        [name, *(f"{found[name, k]['seconds']:.2f}" for k in SIZES)]
-        for name in (ORIGINAL, *(f"{reading}, A" for reading in READINGS))
-    ]
-    text += tabled(["", *(f"k = {k}" for k in SIZES)], rows)
+    shown: list[dict[str, object]] = []
+    for table, data in tables().items():
+        for each in (ORIGINAL, *algorithms.values()):  # compiles
+            shoal.anonymize(data, "k-anonymity:k=50", algorithm=each, seed=1)
+        found: dict[tuple[str, int], dict[str, float]] = {}
+        for k in SIZES:
+            for name, algorithm in {ORIGINAL: ORIGINAL, **algorithms}.items():
+                found[name, k] = measured(data, k, algorithm)
+            print(table, k, flush=True)
+        rows = [["k-member: loss", "", *(f"{found[ORIGINAL, k]['loss']:.4f}" for k in SIZES)]]
+        rows += [
+            [reading, which, *(cell(found[f"{reading}, {which}", k], found[ORIGINAL, k]) for k in SIZES)]
+            for reading in READINGS
+            for which in "AB"
+        ]
+        text += f"**{table}**\n\n" + tabled(["phase one", "splitting", *(f"k = {k}" for k in SIZES)], rows)
+        text += "\nSeconds of processor time.\n\n"
+        rows = [
+            [name, *(f"{found[name, k]['seconds']:.2f}" for k in SIZES)]
+            for name in (ORIGINAL, *(f"{reading}, A" for reading in READINGS))
+        ]
+        text += tabled(["", *(f"k = {k}" for k in SIZES)], rows) + "\n"
+        shown += [
+            {"k": k, "loss": 100 * found[name, k]["loss"] / found[ORIGINAL, k]["loss"], "who": who,
+             "panel": f"{table}: {reading}"}
+            for reading in DRAWN
+            for who, name in ((ORIGINAL, ORIGINAL), *((f"splitting {which}", f"{reading}, {which}") for which in "AB"))
+            for k in SIZES
+        ]  # fmt: skip
     filled("x1c", text)
-    shown = [
-        {"k": k, "loss": 100 * found[name, k]["loss"] / found[ORIGINAL, k]["loss"], "who": who, "reading": reading}
-        for reading in DRAWN
-        for who, name in ((ORIGINAL, ORIGINAL), *((f"splitting {which}", f"{reading}, {which}") for which in "AB"))
-        for k in SIZES
-    ]
     titles = {"k": "k", "loss": "loss, % of that of k-member"}
-    lines(shown, FOLDER / "x1c.svg", x="k", y="loss", by="who", panel="reading", titles=titles, columns=3, shared=True)
+    lines(shown, FOLDER / "x1c.svg", x="k", y="loss", by="who", panel="panel", titles=titles, columns=3, shared=True)
 
 
 def cell(each: dict[str, float], original: dict[str, float]) -> str:
