@@ -66,6 +66,7 @@ FRAMES: dict[str, tuple[Callable[[Any], Any], type]] = {
     "a table of a schema of Ibis": (lambda base: base.table("people", database="other"), pa.Table),
     "an expression of Ibis": (lambda base: base.table("people").union(base.table("people")).distinct(), pa.Table),
     "a temporary table of Ibis": (lambda base: base.table("passing"), pa.Table),
+    "a table of Ibis on polars": (lambda base: ibis.polars.connect({"people": TABLE}).table("people"), pa.Table),
     "a table of Ibis in memory": (lambda base: ibis.memtable(ARROW), pa.Table),
 }
 
@@ -137,7 +138,7 @@ def test_wrong_input(database: Any) -> None:
         with pytest.raises(InputError, match=f"a table is needed: .* this is {type(odd).__name__}"):
             released(odd)
     for odd in (TABLE["age"], ARROW["age"], Failing(ARROW)):
-        with pytest.raises(InputError, match="does not hand over a table as Arrow") as failure:
+        with pytest.raises(InputError, match="what this streams as Arrow is not one") as failure:
             released(odd)
         assert SECRET not in str(failure.value)
     twice = Streaming(pa.table([ARROW["age"], ARROW["age"], ARROW["town"]], names=["age", "age", "town"]))

@@ -92,7 +92,7 @@ def written(text: str, dialect: str, *, quote: bool = False) -> str:
 
 
 def _divided_as_doubles(node: Any) -> Any:
-    """A division of doubles: Snowflake and Spark would round one of whole numbers or decimals to a few digits."""
+    """A division of doubles: Snowflake would round one of decimals to a few digits."""
     from sqlglot import exp
 
     if isinstance(node, exp.Div) and not isinstance(node.this, exp.Cast):

@@ -219,7 +219,8 @@ def _streamed(frame: Any) -> pa.Table:
         return pa.RecordBatchReader.from_stream(frame).read_all()
     except Exception as error:  # whatever goes wrong in a package that is not ours, and may quote cells
         raise InputError(
-            f"{type(frame).__name__} does not hand over a table as Arrow ({type(error).__name__}); is it one column?"
+            "a table is needed: what this streams as Arrow is not one, maybe a single column "
+            f"({type(error).__name__}); this is {type(frame).__name__}"
         ) from None
 
 
