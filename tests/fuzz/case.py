@@ -64,8 +64,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """A table and what is asked of it. With `steps` it is a series of releases that a ledger judges; then the columns
-    have everybody who is ever in the table, and each step says what is asked."""
+    """A table and what is asked of it; `weights` says how survey weights are published. With `steps` it is a series of
+    releases that a ledger judges; then the columns have everybody who is ever in the table, and each step says what is
+    asked."""
 
     number: int
     columns: tuple[Column, ...]
@@ -90,6 +91,7 @@ class Case:
     repeated: bool
     questions: int
     steps: tuple[Step, ...] = ()
+    weights: str | None = None
 
     @property
     def records(self) -> int:
@@ -99,6 +101,21 @@ class Case:
     def person(self) -> Column | None:
         """The column that says whose each record is."""
         return next(iter(self.named("person")), None)
+
+    @property
+    def household(self) -> Column | None:
+        """The column that says where the person of each record lives."""
+        return next(iter(self.named("household")), None)
+
+    @property
+    def weight(self) -> Column | None:
+        """The column that says how many people each record stands for."""
+        return next(iter(self.named("weight")), None)
+
+    @property
+    def naming(self) -> list[Column]:
+        """The columns that are published as pseudonyms, or not at all."""
+        return self.named("identifier") + self.named("person") + self.named("household")
 
     def named(self, role: str) -> list[Column]:
         return [column for column in self.columns if column.role == role]
@@ -135,7 +152,8 @@ class Case:
         )
         return (
             f"{self.records} records as {self.container} ({columns}); {asked}; "
-            f"objective {self.objective}{', strict' if self.strict else ''}, pseudonyms {self.pseudonyms}; "
+            f"objective {self.objective}{', strict' if self.strict else ''}, pseudonyms {self.pseudonyms}, "
+            f"weights {self.weights}; "
             f"to {self.ending} by {'the command' if self.command else 'the library'}, {self.engine}"
         )
 
@@ -277,6 +295,8 @@ def job(case: Case, source: Path, folder: Path, target: Path, ledger: Path | Non
     output = {"path": str(target)}
     if case.pseudonyms is not None:
         output |= {"pseudonyms": case.pseudonyms, "key_file": str(key)}
+    if case.weights is not None:
+        output |= {"publish_weights": case.weights}
     if ledger is not None:
         output |= {"ledger": str(ledger)}
     name, values = case.algorithm
@@ -322,7 +342,7 @@ def simpler(case: Case) -> Iterator[Case]:
     plain = {
         "command": False, "strict": False, "pseudonyms": None, "missing": (), "occupied": False, "told": True,
         "objective": None, "encoding": "utf-8", "line": "\n", "engine": "embedded", "repeated": False, "questions": 0,
-        "suppression": 0.0, "ending": "csv", "delimiter": ",",
+        "suppression": 0.0, "ending": "csv", "delimiter": ",", "weights": None,
     }  # fmt: skip
     for name, value in plain.items():
         if getattr(case, name) != value:

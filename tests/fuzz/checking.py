@@ -124,8 +124,9 @@ class Checks:
     def _check_names(self, form: str) -> None:
         """Every table has the columns that its form says, and no other one."""
         case = self.case
-        hidden = ("identifier", "person") if case.pseudonyms is None else ()
-        names = {column.name for column in case.columns if column.role not in hidden}
+        hidden = {column.name for column in case.naming} if case.pseudonyms is None else set[str]()
+        hidden |= {column.name for column in case.named("weight") if case.weights is None}
+        names = {column.name for column in case.columns} - hidden
         sensitive = {column.name for column in case.named("sensitive")}
         tables = {part: sheet.names for part, sheet in self.sheets.items()}
         demand(all(len(set(held)) == len(held) for held in tables.values()), "a table has a column twice")
@@ -289,7 +290,7 @@ class Checks:
             raise Broken("a value of a multiset is none of its column's") from None
 
     def _check_pseudonyms(self, sheet: Sheet, rows: list[int] | None) -> None:
-        for column in self.case.named("identifier") + self.case.named("person"):
+        for column in self.case.naming:
             if self.case.pseudonyms is None:
                 demand(column.name not in sheet.names, "an identifier was published")
             elif rows is not None:

@@ -29,6 +29,8 @@ def _drawn(case: Case) -> Iterator[tuple[str, str]]:
     yield "output", case.ending
     yield "pseudonyms", str(case.pseudonyms or "none")
     yield "people", "one record each" if case.person is None else "several records"
+    yield "households", "none" if case.household is None else "named"
+    yield "weights", "none" if case.weight is None else "dropped" if case.weights is None else case.weights
     sensitive = len(case.named("sensitive"))
     yield "sensitive columns", f"{sensitive}{' strict' if case.strict and sensitive > 1 else ''}"
     if case.steps:

@@ -183,9 +183,8 @@ OF_MATCHES = {"wildcard-k-anonymity": "k"}
 """Models to which a hidden cell may stand for any value."""
 OF_SETS = {"k-combinations": "k"}
 """Models of the combinations of values of every set of so many quasi-identifiers."""
-OF_OWNERS = {"k-households", "estimated-k-map"}
-"""Models of tables with a household or a weight column, which no file shows: `tests/property/test_households.py` and
-`tests/unit/models/test_estimated_k_map.py` try them."""
+OF_OWNERS = {"k-households": "household", "estimated-k-map": "weight"}
+"""Models of tables that have a column of such a role."""
 LEAST_SIZE = {"alpha-k-anonymity": "k", "p-sensitive-k-anonymity": "k"}
 """Models that also ask for classes of a size, parts of strict ones apart."""
 DEFINITIONS = {

@@ -96,6 +96,10 @@ def drawn(number: int) -> Case:
     columns += [_plain(chance, names.pop(), records, container) for _ in range(chance.choice([0, 0, 1]))]
     if chance.random() < (0.3 if kind.counts_people else 0.02):
         columns = _of_people(chance, columns, names.pop(), number)
+    if chance.random() < (0.2 if kind.counts_people else 0.03):
+        columns.append(_household(chance, columns, names.pop(), number))
+    if chance.random() < (0.2 if kind.counts_people else 0.05):
+        columns.append(_weight(chance, columns, names.pop(), container))
     if chance.random() < 0.3:
         columns.append(_identifier(chance, names.pop(), number, records))
     traced = None
@@ -123,6 +127,8 @@ def drawn(number: int) -> Case:
         engine=engine, repeated=command or engine != "embedded" or chance.random() < 0.25,
         questions=chance.choice([0, 0, 1, 3]),
     )  # fmt: skip
+    if case.weight is not None and chance.random() < 0.4:
+        case = replace(case, weights=chance.choice(["means", "means", "scaled", "means:5", "scaled:0.5"]))
     models = [_likely_model(chance, case, tuple(columns)) for _ in range(count)]
     if algorithm in VARIED and alone:
         wanted = "inference-l" if algorithm == "dependency-safe" else chance.choice(sorted(VARIETIES))
@@ -205,7 +211,8 @@ def _likely_model(chance: Random, case: Case, columns: tuple[Column, ...]) -> tu
     wholes = {lexicon.column.name: Group(lexicon.values, names) for lexicon in lexicons}
     identity = case.algorithm[0] not in APART or chance.random() < 0.1
     for _ in range(8):
-        name, given = _model(chance, [lexicon.column for lexicon in lexicons], identity=identity)
+        counted = [name for name, role in OF_OWNERS.items() if case.named(role)]
+        name, given = _model(chance, [lexicon.column for lexicon in lexicons], counted, identity=identity)
         about = [lexicon for lexicon in lexicons if given.get("column") in (None, lexicon.column.name)]
         if name not in DEFINITIONS:
             quasi = sum(column.role == "quasi" for column in columns)
@@ -328,6 +335,32 @@ def _of_people(chance: Random, columns: list[Column], name: str, number: int) ->
     return [*columns, Column(name, "person", tuple(f"Quetzal visitor {number}-{owner}." for owner in owners))]
 
 
+def _household(chance: Random, columns: list[Column], name: str, number: int) -> Column:
+    """Where people live; sometimes what outsiders know is the same for all of a household, rarely somebody has two."""
+    records = len(columns[0].values)
+    count = max(1, round(records * chance.choice([0.2, 0.4, 0.7, 1.0])))
+    person = next((column.values for column in columns if column.role == "person"), range(records))
+    homes = {each: chance.randrange(count) for each in dict.fromkeys(person)}
+    texts = [f"Quetzal home {number}-{homes[each]}." for each in person]
+    if chance.random() < 0.03:
+        texts[chance.randrange(records)] = f"Quetzal home {number}-elsewhere."
+    return Column(name, "household", tuple(texts))
+
+
+def _weight(chance: Random, columns: list[Column], name: str, container: str) -> Column:
+    """How many people each record stands for, the same in all records of a person; rarely no weight at all."""
+    records = len(columns[0].values)
+    person = next((column.values for column in columns if column.role == "person"), range(records))
+    pool = chance.choice([(1.0,), (1.0, 2.0, 3.5), (0.25, 17.0, 180.5, 4000.0), tuple(map(float, range(1, 40)))])
+    each = {who: chance.choice(pool) for who in dict.fromkeys(person)}
+    values: list[Any] = [each[who] for who in person]
+    if chance.random() < 0.05:
+        values[chance.randrange(records)] = chance.choice([0.0, -2.0, None])
+    if container.startswith("csv"):
+        return Column(name, "weight", tuple(None if value is None else str(value) for value in values))
+    return Column(name, "weight", tuple(values), pa.float64())
+
+
 def _hierarchy(chance: Random, column: Column, pool: Pool) -> Given | str | None:
     kind = chance.choice(["automatic", "automatic", "builder", "given"])
     if kind == "given":
@@ -405,14 +438,18 @@ def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tupl
     return tuple(tuple(names) for names in found if names)
 
 
-def _model(chance: Random, sensitive: list[Column], *, identity: bool = True) -> tuple[str, dict[str, Any]]:
-    """A model of some sensitive attributes; of those about telling people apart only where `identity` says so."""
+def _model(
+    chance: Random, sensitive: list[Column], counted: list[str], *, identity: bool = True
+) -> tuple[str, dict[str, Any]]:
+    """A model of some sensitive attributes, or one that counts households or weights; of those about telling people
+    apart only where `identity` says so."""
     names = [name for name in registry.names("models") if name not in OF_OWNERS]
+    names += counted * 4
     kinds = {name: registry.find("models", name) for name in names}
     suited = [
         name
-        for name, kind in kinds.items()
-        if (sensitive or not kind.needs_sensitive) and (identity or not kind.identity)
+        for name in names
+        if (sensitive or not kinds[name].needs_sensitive) and (identity or not kinds[name].identity)
     ]
     name = chance.choice(suited or ["k-anonymity"])
     values = dict(chance.choice(registry.examples("models", name)))

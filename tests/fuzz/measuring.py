@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from tests.fuzz.case import Column
 from tests.fuzz.checking import TWO_TABLES, Checks, caught, demand
 from tests.fuzz.definitions import (
     DEFINITIONS,
     LEAST_SIZE,
     OF_MATCHES,
+    OF_OWNERS,
     OF_SETS,
     OF_SIZES,
     TOGETHER,
@@ -27,16 +29,26 @@ from shoal.core.finding import Findings
 
 @dataclass(frozen=True)
 class Shown:
-    """The people of a class as a release shows them: the sensitive values of each record, by column, and whose they
-    are, where that is known."""
+    """The people of a class as a release shows them: the sensitive values of each record, by column, and, where that is
+    known, whose they are, where these live, and how many people each record stands for."""
 
     records: int
     values: dict[str, list[Hashable]]
     names: list[Hashable] | None = None
+    homes: list[Hashable] | None = None
+    weights: list[float] | None = None
 
     @property
     def people(self) -> int:
         return self.records if self.names is None else len(set(self.names))
+
+    @property
+    def population(self) -> float | None:
+        """How many people of the population the class stands for; somebody with several records counts once."""
+        if self.weights is None:
+            return None
+        each = dict(zip(self.names or range(self.records), self.weights, strict=True))
+        return math.fsum(each.values())
 
 
 def check_models(checks: Checks) -> None:
@@ -45,8 +57,8 @@ def check_models(checks: Checks) -> None:
     shown = classes_of(checks)
     levels = [_level(checks, name, given, shown) for name, given in checks.case.models]
     known = checks.case.person is None or bool(shown and shown[0].names is not None)
-    for (name, _), (_, holds) in zip(checks.case.models, levels, strict=True):
-        if known:
+    for (name, _), (level, holds) in zip(checks.case.models, levels, strict=True):
+        if known and level is not None:
             checks.seen["model", name] += 1
             demand(holds, f"{name} is broken")
     with caught(checks.told) as ended:
@@ -60,16 +72,27 @@ def check_models(checks: Checks) -> None:
         _compare(checks.verified, [level for level, _ in levels], "the holder's verifier")
     person = checks.case.person
     if person is not None and person.name not in checks.sheets[""].names:
-        by_records = [Shown(each.records, each.values) for each in shown]
+        by_records = [_as_received(checks, Shown(each.records, each.values, None, each.homes)) for each in shown]
         levels = [_level(checks, name, given, by_records) for name, given in checks.case.models]
         _compare(found, [level for level, _ in levels], "verify", counted=False)
     elif known:
-        _compare(found, [level for level, _ in levels], "verify")
+        received = [_as_received(checks, each) for each in shown]
+        levels = [_level(checks, name, given, received) for name, given in checks.case.models]
+        _compare(found, [level for level, _ in levels], "verify", counted=checks.case.weight is None)
 
 
-def _compare(found: Findings, levels: list[float], who: str, *, counted: bool = True) -> None:
+def _as_received(checks: Checks, shown: Shown) -> Shown:
+    """A class as a recipient knows it: households only where the file shows them, weights not at all."""
+    household = checks.case.household
+    seen = household is None or household.name in checks.sheets[""].names
+    return replace(shown, homes=shown.homes if seen else list(range(shown.records)), weights=None)
+
+
+def _compare(found: Findings, levels: list[float | None], who: str, *, counted: bool = True) -> None:
     for finding, level in zip(found, levels, strict=False):
         value = finding.value
+        if level is None:  # nothing says who is in which class
+            continue
         if value is None and not counted:  # it cannot be told without knowing whose the records are
             continue
         same = isinstance(value, (int, float)) and (value == level or math.isclose(value, level, abs_tol=1e-9))
@@ -92,26 +115,50 @@ def _alike(checks: Checks) -> list[Shown]:
     members: dict[Any, list[int]] = defaultdict(list)
     for place, key in enumerate(keys):
         members[key].append(place)
-    names = _names(checks)
-    return [
+    names, homes = _told(checks, checks.case.person), _told(checks, checks.case.household)
+    weight, weights = checks.case.weight, None
+    if weight is not None and checks.rows is not None:
+        weights = [float(weight.values[row]) for row in checks.rows]
+
+    def some(column: list[Any] | None, places: list[int]) -> Any:
+        return None if column is None else [column[place] for place in places]
+
+    shown = [
         Shown(
-            len(places),
-            {name: [values[place] for place in places] for name, values in sensitive.items()},
-            None if names is None else [names[place] for place in places],
+            len(places), {name: some(values, places) for name, values in sensitive.items()}, some(names, places),
+            some(homes, places), some(weights, places),
         )
         for places in members.values()
-    ]
+    ]  # fmt: skip
+    _check_weights(checks, list(members.values()), shown)
+    return shown
 
 
-def _names(checks: Checks) -> list[Hashable] | None:
-    """Whose each published row is: by its plain number, or by the pseudonym."""
-    person = checks.case.person
-    if person is None:
+def _check_weights(checks: Checks, members: list[list[int]], shown: list[Shown]) -> None:
+    """Published weights are one for each class and, as means, add up to what the class stands for."""
+    weight, sheet = checks.case.weight, checks.sheets[""]
+    if weight is None or weight.name not in sheet.names:
+        return
+    checks.seen["weights", str(checks.case.weights)] += 1
+    cells = [float(cell) for cell in sheet.column(weight.name)]
+    for places, each in zip(members, shown, strict=True):
+        demand(len({cells[place] for place in places}) == 1, "records of a class have different weights")
+        total = each.population if checks.case.weights == "means" else None
+        if total is not None and (checks.case.person is None or each.names is not None):
+            demand(math.isclose(len(places) * cells[places[0]], total, rel_tol=1e-9), "weights do not add up")
+    if checks.case.weights == "scaled" and checks.case.person is None:
+        whole = math.fsum(float(weight.values[row]) for row in checks.kept)
+        demand(math.isclose(math.fsum(cells), whole, rel_tol=1e-9), "scaled weights do not add up to the table's")
+
+
+def _told(checks: Checks, column: Column | None) -> list[Hashable] | None:
+    """Whose each published row is, or where: by its plain number, or by the pseudonym."""
+    if column is None:
         return None
     if checks.rows is not None:
-        return [person.values[row] for row in checks.rows]
+        return [column.values[row] for row in checks.rows]
     sheet = checks.sheets[""]
-    return sheet.column(person.name) if person.name in sheet.names else None
+    return sheet.column(column.name) if column.name in sheet.names else None
 
 
 def _groups(checks: Checks) -> list[Shown]:
@@ -148,11 +195,18 @@ def _buckets(checks: Checks) -> list[Shown]:
     return [Shown(len(held), {column.name: held}) for held in found.values()]
 
 
-def _level(checks: Checks, name: str, given: dict[str, Any], classes: list[Shown]) -> tuple[float, bool]:
-    """The level of a model that a file has, and whether it holds."""
+def _level(checks: Checks, name: str, given: dict[str, Any], classes: list[Shown]) -> tuple[float | None, bool]:
+    """The level of a model that a file has, where it tells, and whether it holds."""
     if not classes:
         return 0, True
     smallest = min(each.people for each in classes)
+    if name in OF_OWNERS:
+        counts = [None if each.homes is None else len(set(each.homes)) for each in classes]
+        levels_known = [each.population for each in classes] if OF_OWNERS[name] == "weight" else counts
+        if None in levels_known:
+            return None, True
+        least = min(level for level in levels_known if level is not None)
+        return least, least >= given["k"] * (1 - 1e-9)
     if name in OF_SIZES:
         return smallest, smallest >= given[OF_SIZES[name]]
     if name in OF_MATCHES:
@@ -186,7 +240,7 @@ def _of_sets(checks: Checks, given: dict[str, Any], *, by_name: bool) -> tuple[i
     """The rarest combination of the largest sets, and whether those of all sizes are frequent enough."""
     sheet = checks.sheets[""]
     columns = [sheet.column(column.name) for column in checks.case.named("quasi")]
-    names = (_names(checks) if by_name else None) or list(range(len(columns[0])))
+    names = (_told(checks, checks.case.person) if by_name else None) or list(range(len(columns[0])))
     wanted = {**dict(enumerate(given.get("smaller", ()), 1)), given["size"]: given["k"]}
     levels = {size: rarest(columns, names, size) for size in wanted}
     return levels[given["size"]], all(levels[size] >= least for size, least in wanted.items())

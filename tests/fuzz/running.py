@@ -139,6 +139,8 @@ class Trial:
                 sensitive=[column.name for column in case.named("sensitive")],
                 identifiers=[column.name for column in case.named("identifier")],
                 person=None if case.person is None else case.person.name,
+                household=None if case.household is None else case.household.name,
+                weight=None if case.weight is None else case.weight.name,
                 hierarchies={
                     name: Hierarchy.from_paths(name, tree.paths) if isinstance(tree, Given) else tree
                     for name, tree in trees.items()
@@ -164,6 +166,7 @@ class Trial:
                 pseudonyms=pseudonyms[case.pseudonyms],
                 rows_are_people=case.person is None,
                 allow_plain=[column.name for column in case.named("plain")],
+                publish_weights=case.weights,
                 ledger=self.ledger,
             )
             self.told.append(repr(release))
@@ -201,8 +204,7 @@ class Trial:
         if state == "refused" and self.case.engine != "embedded":  # an engine may refuse what it cannot hold
             return
         demand(found == state, f"{state}, and with rows in another order or by the other front end {found}")
-        named = self.case.named("identifier") + self.case.named("person")
-        if state == "published" and not (self.case.pseudonyms == "random" and named):
+        if state == "published" and not (self.case.pseudonyms == "random" and self.case.naming):
             self._compare(target)
 
     def _compare(self, target: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import WITHHELD, Role, Schema
@@ -78,6 +81,14 @@ class PerturbedView(View):
         if table.records != dataset.records:
             raise VerificationError("a perturbed table has another number of records than the original")
         for name, values in recoding.changed.items():
-            counts = Counter(None if value != value else value for value in values.tolist()).values()
-            if sorted(counts) != sorted(table.group([name], []).sizes.tolist()):
+            if not np.array_equal(_counts(values), np.sort(table.group([name], []).sizes)):
                 raise VerificationError(f"column {name!r}: the published values are not those that were decided on")
+
+
+def _counts(values: NDArray[Any]) -> Counts:
+    """How often each of some values occurs, ascending; missing ones are one value."""
+    if values.dtype == object:
+        return np.sort(np.array(list(Counter(values.tolist()).values()), np.int64))
+    missing = np.isnan(values)
+    counts = np.unique(values[~missing], return_counts=True)[1].astype(np.int64)
+    return np.sort(np.append(counts, missing.sum()) if missing.any() else counts)

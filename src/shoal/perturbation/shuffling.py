@@ -10,7 +10,6 @@ import numpy as np
 from typing_extensions import Doc
 
 from shoal.core.dataset import Dataset
-from shoal.core.displacement import ranks
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.errors import ParameterError
@@ -82,13 +81,16 @@ def normal_scores(values: Floats) -> Floats:
         >>> normal_scores(np.array([[3.0], [1.0], [2.0], [np.nan]])).round(3).tolist()
         [[0.967], [-0.967], [0.0], [0.0]]
     """
-    scores = np.zeros(values.shape)
+    scores, quantile = np.zeros(values.shape), NormalDist().inv_cdf
     for place, column in enumerate(values.T):
-        present = np.flatnonzero(~np.isnan(column))
-        low, high = ranks(column, column[present])
-        middles, which = np.unique((low + high + 1) / (2 * max(len(present), 1)), return_inverse=True)
-        quantile = NormalDist().inv_cdf
-        scores[present, place] = np.array([quantile(middle) for middle in middles.tolist()])[which]
+        order = ranked(column)
+        if not len(order):
+            continue
+        ordered = column[order]
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        ends = np.append(begins[1:], len(order))
+        quantiles = [quantile(middle) for middle in ((begins + ends) / (2 * len(order))).tolist()]
+        scores[order, place] = np.repeat(quantiles, ends - begins)
     return scores
 
 

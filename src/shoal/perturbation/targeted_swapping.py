@@ -22,8 +22,8 @@ from shoal.perturbation._numeric import groups_by, headcounts, numbered, people_
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-CHECKED, TRIES = 1024, 16
-"""Swaps between two looks at the run, and random picks before the free partners are listed."""
+DRAWN, TRIES = 1 << 16, 16
+"""Units whose partners are drawn between two looks at the run, and random picks before the free partners are listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,72 +188,35 @@ class _Partners:
 
     def swap(self, units: Places, level: int, run: Run, most: int | None = None) -> None:
         """Swaps units, in random order, with others in another area of a level, as near as there are any."""
+        from shoal.kernels.swapping import pair
+
         waiting = self.generator.permutation(units[self.free[units]])
-        count = 0
+        left = len(self.free) if most is None else most
         for near in reversed(range(level + 1)):
-            pool = _Pool.of(self.free, self.profiles, self.areas, level, near)
-            for place, unit in enumerate(waiting.tolist()):
-                if place % CHECKED == 0:
-                    run.check()
-                if most is not None and count >= most:
-                    return
-                if self.free[unit]:
-                    other = self._drawn(pool, unit)
-                    if other >= 0:
-                        self.of[unit], self.of[other] = other, unit
-                        self.free[unit] = self.free[other] = False
-                        count += 2
+            pool, exhausted = self._pool(level, near)
+            for begin in range(0, len(waiting), DRAWN):
+                some = waiting[begin : begin + DRAWN]
+                draws = self.generator.random((len(some), TRIES + 1))
+                left -= int(pair(some, draws, pool, exhausted, self.free, self.of, left, run.flag))
+                run.check()
             waiting = waiting[self.free[waiting]]
 
-    def _drawn(self, pool: _Pool, unit: int) -> int:
-        """A random free one of the others, or -1: a few tries hit one, unless they are rare."""
-        begin, first, last, end = pool.around(unit)
-        count = (first - begin) + (end - last)
-        if not count or (begin, first) in pool.exhausted:
-            return -1
-        for draw in self.generator.integers(count, size=TRIES).tolist():
-            other = int(pool.order[begin + draw if begin + draw < first else last + draw - (first - begin)])
-            if self.free[other]:
-                return other
-        others = np.concatenate([pool.order[begin:first], pool.order[last:end]])
-        others = others[self.free[others]]
-        if not len(others):
-            pool.exhausted.add((begin, first))
-            return -1
-        return int(self.generator.choice(others))
+    def _pool(self, level: int, near: int) -> tuple[Any, Mask]:
+        """Who may be whose partner, and that none of the pools is exhausted. Partners agree in their profiles and live
+        in one area of the level above `near`, or anywhere."""
+        from shoal.kernels.swapping import Pool
 
-
-@dataclass(eq=False)
-class _Pool:
-    """Units in an `order` in which those that may be partners follow one another, area by area: the slice of each from
-    `begin` to `end`, and in it those of its own area, from `first` to `last`."""
-
-    order: Places
-    begin: Places
-    first: Places
-    last: Places
-    end: Places
-    exhausted: set[tuple[int, int]]
-
-    @classmethod
-    def of(cls, free: Mask, profiles: Places, areas: Places, level: int, near: int) -> _Pool:
-        """Partners agree in their profiles and live in one area of the level above `near`, or anywhere."""
-        wide = numbered(profiles, areas[near - 1]) if near else profiles
-        narrow = numbered(wide, areas[level])
-        chosen = np.flatnonzero(free)
+        wide = numbered(self.profiles, self.areas[near - 1]) if near else numbered(self.profiles)
+        narrow = numbered(wide, self.areas[level])
+        chosen = np.flatnonzero(self.free)
         order = chosen[np.argsort(narrow[chosen], kind="stable")]
-        around, own = wide[order], narrow[order]
-        return cls(
-            order,
-            np.searchsorted(around, wide, side="left"),
-            np.searchsorted(own, narrow, side="left"),
-            np.searchsorted(own, narrow, side="right"),
-            np.searchsorted(around, wide, side="right"),
-            set(),
+        # Both numbers rise together, so that pools and areas in them are slices.
+        ends, own_ends = (
+            np.cumsum(np.bincount(each[chosen], minlength=int(each.max()) + 1)) for each in (wide, narrow)
         )
-
-    def around(self, unit: int) -> tuple[int, int, int, int]:
-        return int(self.begin[unit]), int(self.first[unit]), int(self.last[unit]), int(self.end[unit])
+        begins, own_begins = np.append(0, ends[:-1]), np.append(0, own_ends[:-1])
+        pool = Pool(order, begins[wide], own_begins[narrow], own_ends[narrow], ends[wide], narrow)
+        return pool, np.zeros(len(own_ends), np.bool_)
 
 
 def _labels(dataset: Dataset, name: str, codes: Places) -> NDArray[Any]:

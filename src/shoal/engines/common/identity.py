@@ -18,6 +18,8 @@ from shoal.parsing.instants import of_typed
 def texts_of(values: pa.Array) -> list[str]:
     """What each of some values, none of which is missing, says as a text."""
     kind = values.type
+    if kind == pa.float64():
+        return [_float_text(value) for value in values.to_pylist()]
     if pa.types.is_floating(kind):  # through its shortest spelling, which for a narrow float is not that of its double
         return [_float_text(float(str(value))) for value in values.to_numpy(zero_copy_only=False)]
     if pa.types.is_boolean(kind):
@@ -37,14 +39,16 @@ def texts_of(values: pa.Array) -> list[str]:
 
 def _float_text(value: float) -> str:
     """A float as Arrow writes it into a CSV file."""
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 def published_texts(values: pa.Array, notation: Notation | None) -> list[str | None]:
     """What each value of a published column says, in the spelling that stands for all; None where it is missing."""
     texts = texts_of(values.drop_null())
     kind = None if notation is None else notation.kind
-    if kind is Kind.NUMERIC:
+    if kind is Kind.NUMERIC and pa.types.is_floating(values.type):  # spelled plainly but for exponents
+        texts = [(plain_number(text) or text) if "e" in text else text for text in texts]
+    elif kind is Kind.NUMERIC:
         texts = [plain_number(text) or text for text in texts]
     elif kind is Kind.DATE and notation is not None and notation.form is not None:
         return _with_missing(as_iso(texts, notation.form), values)
