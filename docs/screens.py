@@ -46,7 +46,7 @@ def settled(page: Any) -> None:
 
 def prepared(page: Any, base: str) -> None:
     """Opens the sample, gives roles, and makes everything that the pictures show."""
-    page.click("button[value=adult]")
+    page.click("form[action='/open/sample'] button")
     page.wait_for_selector("#exposure .sentence", timeout=120_000)
     for place, name in enumerate(page.locator(".columns .name").all_inner_texts()):
         role = "sensitive" if name in ("occupation", "salary-class") else "quasi" if name in KNOWN else "identifier"

@@ -177,11 +177,17 @@ class Checks:
 
     def check_plain(self, sheet: Sheet, rows: list[int]) -> None:
         for column in self.case.named("plain"):
-            for cell, row in zip(sheet.column(column.name), rows, strict=True):
-                demand(self._is(cell, column.values[row], column, sheet), "a plain value was changed")
+            keys = [sheet.column(name) for name in self.stated.get("ghosts", {}).get(column.name, ())]
+            for place, (cell, row) in enumerate(zip(sheet.column(column.name), rows, strict=True)):
+                hidden = any(key[place] == "*" for key in keys)
+                demand((cell == "*") == hidden or not keys, "a linked value is hidden without its key, or not with it")
+                demand(
+                    hidden or self._is(cell, column.values[row], column, sheet, bool(keys)), "a plain value was changed"
+                )
 
-    def _is(self, cell: Any, raw: Any, column: Column, sheet: Sheet) -> bool:
-        """Whether a cell is published as it came; a file of text may spell what is not text in its own way."""
+    def _is(self, cell: Any, raw: Any, column: Column, sheet: Sheet, as_text: bool = False) -> bool:
+        """Whether a cell is published as it came; a file of text, or a column `as_text`, may spell what is not text in
+        its own way."""
         lost = self.case.container.startswith("csv") and raw in self.case.missing
         if raw is None or raw != raw or raw == "" or lost:
             return cell is None or cell == raw or cell != cell or (cell == "nan" and raw != raw)
@@ -192,7 +198,8 @@ class Checks:
         exact = quantity(raw, column.type)
         if exact is not None and number(cell) == exact:
             return True
-        return bool(_texts(cell, sheet.types.get(column.name, column.type)) & _texts(raw, column.type))
+        kind = column.type if as_text else sheet.types.get(column.name, column.type)
+        return bool(_texts(cell, kind) & _texts(raw, column.type))
 
     def _check_cells(self, sheets: dict[str, Sheet], rows: list[int] | None, form: str) -> None:
         """Every published cell is true of its record."""

@@ -93,7 +93,8 @@ def drawn(number: int) -> Case:
     alone = algorithm in ONE_SENSITIVE and chance.random() < 0.9
     sensitive = 1 if alone else chance.choice([0, 1, 1, 1, 2, 2])
     columns += [_sensitive(chance, names.pop(), records, container, varied=alone) for _ in range(sensitive)]
-    columns += [_plain(chance, names.pop(), records, container) for _ in range(chance.choice([0, 0, 1]))]
+    plain = [0, 1] if algorithm == "cell-suppression" else [0, 0, 1]
+    columns += [_plain(chance, names.pop(), records, container) for _ in range(chance.choice(plain))]
     if chance.random() < (0.3 if kind.counts_people else 0.02):
         columns = _of_people(chance, columns, names.pop(), number)
     if chance.random() < (0.2 if kind.counts_people else 0.03):
@@ -401,6 +402,7 @@ def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
     quasi = [column.name for column in columns if column.role == "quasi"]
     first, *others = [name for name in quasi if "=" not in name] or [""]
+    ghosts = [c.name for c in columns if c.role == "plain" and c.name != "row" and not pa.types.is_nested(c.type)]
 
     def by_column(entries: Any) -> Any:
         return tuple(f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False))
@@ -415,6 +417,8 @@ def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -
         "linked": lambda entries: tuple(f"{first}={name}" for name, _ in zip(others, entries, strict=False)),
     }  # fmt: skip
     found = {key: named[key](value) if key in named else value for key, value in parameters.items()}
+    if algorithm == "cell-suppression" and ghosts:
+        found["linked"] = (*found.get("linked", ()), *(f"{name}={ghosts[0]}" for name in quasi if "=" not in name))
     if algorithm == "kactus":
         found["target"] = next((c.name for c in columns if c.role in ("sensitive", "plain")), columns[0].name)
     return found

@@ -14,6 +14,7 @@ from tests.fuzz.case import Case
 from tests.fuzz.drawing import drawn
 from tests.fuzz.running import run
 
+import shoal
 from shoal import registry
 from shoal.algorithms import m_invariance
 from shoal.core.classes import Classes, Histogram
@@ -173,12 +174,43 @@ def values_are_swapped_anywhere(patch: Patch) -> None:
     )
 
 
+def people_count_as_households(patch: Patch) -> None:
+    patch.setattr(shoal.models.KHouseholds, "levels", lambda self, classes: classes.headcounts)
+
+
+def weights_count_twice(patch: Patch) -> None:
+    honest = shoal.models.EstimatedKMap.levels
+    patch.setattr(shoal.models.EstimatedKMap, "levels", lambda self, classes: 2 * honest(self, classes))
+
+
+def ghosts_are_shown(patch: Patch) -> None:
+    from shoal.publishing import publish
+
+    patch.setattr(publish, "with_ghost_columns", lambda sheets, recoding: sheets)
+    patch.setattr(publish, "check_ghosts", lambda release, recoding: None)
+    patch.setattr(Release, "_ghost_agreement", lambda self: iter(()))
+
+
 def anything(case: Case) -> bool:
     return True
 
 
 def of_people(case: Case) -> bool:
     return case.person is not None and not case.steps
+
+
+def in_households(case: Case) -> bool:
+    return any(name == "k-households" for name, _ in case.models)
+
+
+def weighed(case: Case) -> bool:
+    return any(name == "estimated-k-map" for name, _ in case.models)
+
+
+def with_ghosts(case: Case) -> bool:
+    plain = [column.name for column in case.named("plain")]
+    links = case.algorithm[1].get("linked", ())
+    return any(link.partition("=")[2] in plain for link in links) and not case.steps
 
 
 def in_two_tables(case: Case) -> bool:
@@ -232,6 +264,9 @@ FAULTS: dict[str, tuple[Callable[[Patch], None], Callable[[Case], bool], str]] =
     "a ledger that lets everything pass": (everything_may_be_published_again, in_series, "the ledger let"),
     "m-invariance that forgets": (groups_are_made_anew, invariant, "shows other values"),
     "spellings that count as values": (spellings_count_as_values, spelled_alike, "is broken"),
+    "people who count as households": (people_count_as_households, in_households, "k-households is broken"),
+    "weights that count twice": (weights_count_twice, weighed, "estimated-k-map is broken"),
+    "linked columns that are shown": (ghosts_are_shown, with_ghosts, "a linked value"),
     "ranks that are swapped too far": (values_are_swapped_anywhere, swapping, "swapped too far"),
 }
 

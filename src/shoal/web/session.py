@@ -211,7 +211,8 @@ class PageSession:
 
     def roles_key(self) -> Hashable:
         """What of the job decides the diagnosis."""
-        return tuple((name, str(column.role)) for name, column in self.job.columns.items())
+        roles = tuple((name, str(column.role)) for name, column in self.job.columns.items())
+        return roles, self.job.household_variables
 
     def look(self) -> Look:
         """Every column of the table."""
@@ -288,7 +289,7 @@ def _stamp(path: Path | None) -> tuple[Any, ...]:
 
 
 def _group(look: Look, job: Job) -> Dataset:
-    data = look.with_roles(job.columns)
+    data = look.with_roles(job.columns, job.household_variables)
     if data.schema.quasi:
         _ = data.summary  # made here, in the background
     return data

@@ -39,15 +39,17 @@ class Look:
     def names(self) -> tuple[str, ...]:
         return self.data.schema.names
 
-    def with_roles(self, columns: Mapping[str, ColumnJob]) -> Dataset:
-        """The table as somebody reads it who gives the columns these roles; nothing is read again."""
+    def with_roles(self, columns: Mapping[str, ColumnJob], household_variables: tuple[str, ...] = ()) -> Dataset:
+        """The table as somebody reads it who gives the columns these roles, and says that some are the same for a whole
+        household; nothing is read again."""
         schema = self.data.schema
         roles = {name: columns[name].role if name in columns else Role.PLAIN for name in schema.names}
         for name, role in roles.items():
             hierarchy = schema[name].hierarchy
             if role in FILLED and hierarchy is not None and hierarchy.missing:
                 raise refused(name, role, int((self.data.codes(name) == 0).sum()), self.data.records)
-        schema = replace(schema, columns=tuple(replace(column, role=roles[column.name]) for column in schema.columns))
+        chosen = tuple(replace(column, role=roles[column.name]) for column in schema.columns)
+        schema = replace(schema, columns=chosen, household_variables=household_variables)
         check_households(schema, self.data.table)
         check_weights(schema, self.data.table)
         return replace(self.data, schema=schema)

@@ -23,6 +23,8 @@ ROWS = "rows"
 """Somebody says that every row is a person of its own; until then it is only taken for granted."""
 ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.HOUSEHOLD, Role.WEIGHT, Role.DROP)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
+SHARED = (Role.QUASI, Role.SENSITIVE)
+"""Roles of columns that can be the household's."""
 _INSTEAD = {Role.WEIGHT: Role.DROP, Role.HOUSEHOLD: Role.IDENTIFIER}
 """Roles that only one column can have, and what another one is from then on."""
 
@@ -74,14 +76,14 @@ def _columns(session: PageSession) -> dict[str, Any]:
             "reasons": [] if each is None else list(each.reasons), "contribution": part,
             "bar": round(100 * part / most, 1) if part and most else 0.0,
             "doubt": look.doubts.get(name), "unreadable": look.unreadable.get(name),
-            "format": _format(session.job.columns.get(name)),
+            "format": _format(session.job.columns.get(name)), "shared": name in session.job.household_variables,
         })  # fmt: skip
     person = session.job.person
     return {
         "rows": rows, "records": look.data.records, "suggestions": detection is not None, "pending": pending,
         "roles": [str(role) for role in ROLES],
         "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
-        "rows_are_people": session.job.rows_are_people,
+        "rows_are_people": session.job.rows_are_people, "households": bool(session.job.named(Role.HOUSEHOLD)),
         "repeats": [each.column for each in suggestions.values() if each.repeats is not None],
     }  # fmt: skip
 
@@ -141,7 +143,19 @@ def change_role(session: PageSession, form: Fields) -> None:
     column = columns.get(name, ColumnJob())
     kind = Kind.NUMERIC if role is Role.WEIGHT else None if column.role is Role.WEIGHT else column.kind
     columns[name] = replace(column, role=role, kind=kind)
-    session.change(replace(session.job, columns=columns), "history.role", column=name)
+    homes = [each for each, given in columns.items() if given.role is Role.HOUSEHOLD]
+    same = homes == list(session.job.named(Role.HOUSEHOLD))  # what is said of other households says nothing here
+    shared = tuple(each for each in session.job.household_variables if same and columns[each].role in SHARED)
+    session.change(replace(session.job, columns=columns, household_variables=shared), "history.role", column=name)
+
+
+def change_shared(session: PageSession, form: Fields) -> None:
+    """Says whether a column is the same for all members of a household."""
+    name = session.column(int(form["column"]))
+    others = tuple(each for each in session.job.household_variables if each != name)
+    shared = (*others, name) if form["shared"] == "yes" else others
+    session.look().with_roles(session.job.columns, shared)  # refused where it differs inside a household
+    session.change(replace(session.job, household_variables=shared), "history.shared", column=name)
 
 
 def change_person(session: PageSession, form: Fields) -> None:
@@ -176,4 +190,10 @@ def accept(session: PageSession, form: Fields) -> None:
     session.change(replace(session.job, columns=columns), "history.suggested")
 
 
-ACTIONS = {"role": change_role, "person": change_person, "format": change_format, "suggested": accept}
+ACTIONS = {
+    "role": change_role,
+    "shared": change_shared,
+    "person": change_person,
+    "format": change_format,
+    "suggested": accept,
+}
