@@ -103,7 +103,7 @@ class Checks:
         if form != "perturbed":
             self._check_cells(sheets, rows, form)
         self._check_pseudonyms(sheets[""], rows)
-        means = {column.name for column in case.named("quasi")}
+        means = {column.name for column in case.named("quasi") + case.named("weight")}
         for part, sheet in sheets.items():
             if case.container.startswith("csv") or sheet.types:
                 demand(

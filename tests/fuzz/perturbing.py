@@ -53,10 +53,12 @@ def _check_column(checks: Checks, column: Column) -> None:
     ]
     pairs = [(true, shown) for true, shown in numbers if true is not None and shown is not None]
     if len(pairs) == len(numbers):
-        _check_numbers(checks, pairs)
+        weight = checks.case.weight
+        rows = [row for row in checks.rows if values[row] is not None]
+        _check_numbers(checks, pairs, [Fraction(1 if weight is None else str(weight.values[row])) for row in rows])
 
 
-def _check_numbers(checks: Checks, pairs: list[tuple[Fraction, Fraction]]) -> None:
+def _check_numbers(checks: Checks, pairs: list[tuple[Fraction, Fraction]], weights: list[Fraction]) -> None:
     name, given = checks.case.algorithm
     if name == SIGNED:
         demand(all(true * shown >= 0 and (true != 0 or shown == 0) for true, shown in pairs), "a sign changed")
@@ -65,8 +67,12 @@ def _check_numbers(checks: Checks, pairs: list[tuple[Fraction, Fraction]]) -> No
         shown = [cell for _, cell in sorted(ordered, key=lambda pair: (pair[0], pair[1]))]
         demand(shown == sorted(shown), f"{name} changed the ranks")
     if name in MEANS and pairs:
-        moved = abs(sum(shown - true for true, shown in pairs))
-        demand(moved <= Fraction(1, 10**6) * sum(abs(true) for true, _ in pairs), f"{name} changed a mean")
+        weighed = (
+            list(zip(weights, pairs, strict=True)) if name == "microaggregation" else [(1, pair) for pair in pairs]
+        )
+        moved = abs(sum(weight * (shown - true) for weight, (true, shown) in weighed))
+        whole = sum(weight * abs(true) for weight, (true, _) in weighed)
+        demand(moved <= Fraction(1, 10**6) * whole, f"{name} changed a mean")
         new = Counter(shown for true, shown in pairs if true != shown)
         least = int(given.get("k", 3))
         kept = Counter(shown for true, shown in pairs if true == shown)

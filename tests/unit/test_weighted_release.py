@@ -180,3 +180,10 @@ def test_the_weight_of_somebody_who_is_alone_in_a_class_is_not_published() -> No
     data = shoal.read(table, quasi=["age", "town"], weight="weight")
     with pytest.raises(ParameterError, match="1 class of the release has one person only"):
         shoal.anonymize(data, "k-anonymity:k=1", algorithm="optimal", publish_weights="scaled:10")
+
+
+def test_classes_that_are_published_alike_have_one_weight():
+    table = pl.DataFrame({"town": ["x"] * 6, "home": list("abcdef"), "weight": [1.0, 2, 3, 4, 5, 6]})
+    data = shoal.read(table, quasi=["town"], household="home", weight="weight")
+    release = shoal.anonymize(data, "k-households:k=2", algorithm="oka", publish_weights="means", seed=1)
+    assert release.frame["weight"].to_list() == [3.5] * 6

@@ -12,7 +12,7 @@ from shoal.core.classes import Classes, Histogram, joined, summarize
 from shoal.core.contracts.engine import Engine, broken_rule, check_parts
 from shoal.core.contracts.table import EngineTable, Source
 from shoal.core.formatting import in_html
-from shoal.core.grouping import Codes, Counts
+from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.households import check_households, homes_of, shared_attributes
 from shoal.core.read_request import Description, HierarchyFor
@@ -309,6 +309,27 @@ class Dataset:
             survey = self.table.survey([*plain, *others], plain, records=records, values=values, run=run)
             self._surveys[records, values] = survey
         return survey
+
+    def people_alone(self, names: Sequence[str]) -> int:
+        """How many people have a record that no other person agrees with in some columns, whatever their role. It is
+        counted once: releases of one table have the same plain columns."""
+        if tuple(names) not in self._people_alone:
+            self._people_alone[tuple(names)] = self._count_people_alone(names)
+        return self._people_alone[tuple(names)]
+
+    def _count_people_alone(self, names: Sequence[str]) -> int:
+        person = self.schema.person
+        assert person is not None, "there is a person column"
+        (owners,) = self.table.listing((), (person,), 0)
+        digests = self.table.digests(names, 0, (), 0)
+        combinations = np.unique(digests, return_inverse=True)[1].astype(np.int32)
+        pairs = group([combinations, owners])
+        alone = np.bincount(pairs.keys[0])[pairs.keys[0]] == 1
+        return len(np.unique(pairs.keys[1][alone]))
+
+    @cached_property
+    def _people_alone(self) -> dict[tuple[str, ...], int]:
+        return {}
 
     @cached_property
     def _surveys(self) -> dict[tuple[int, int], Survey]:

@@ -16,7 +16,8 @@ NAMED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class PlainRisk:
-    """How many of the `records` the plain `columns` together single out; the policy accepts a share of them.
+    """How many of the `records`, or of the people where `unit` says so, the plain `columns` together single out; the
+    policy accepts a share of them.
 
     Models promise nothing about these columns: whoever knows them of a person finds the record, whatever k is.
 
@@ -30,6 +31,7 @@ class PlainRisk:
     singled_out: int
     records: int
     accepted: float
+    unit: str = "records"
 
     @classmethod
     def of(cls, stated: Mapping[str, Any] | None, records: int, policy: Policy | None) -> PlainRisk | None:
@@ -40,8 +42,8 @@ class PlainRisk:
         least = 1 if policy is None else policy.least
         first = dict.fromkeys((*stated["almost_unique"], *stated["columns"]))  # those that tell most
         return cls(
-            columns=tuple(first), singled_out=stated["singled_out"], records=records,
-            accepted=1 / least if least > 1 else LINE,
+            columns=tuple(first), singled_out=stated["singled_out"], records=stated.get("people", records),
+            unit="people" if "people" in stated else "records", accepted=1 / least if least > 1 else LINE,
         )  # fmt: skip
 
     @property
@@ -71,8 +73,8 @@ class PlainRisk:
         it = "it" if one else "them"
         return (
             f"{names} {'is' if one else 'are'} published as {'it is' if one else 'they are'} and "
-            f"{'singles' if one else 'together single'} out {percent(self.share)} of the records: whoever knows {it} "
-            f"finds the person, whatever the models promise. Make {it} "
+            f"{'singles' if one else 'together single'} out {percent(self.share)} of the {self.unit}: whoever knows "
+            f"{it} finds the person, whatever the models promise. Make {it} "
             f"{'a quasi-identifier' if one else 'quasi-identifiers'}, drop {it}, or round {it} so that many people "
             "share a value."
         )

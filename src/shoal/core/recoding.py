@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,20 @@ class Plan:
         published = np.zeros(self.count, dtype=np.bool_)
         published[self.classes[~self.withheld]] = True
         return published
+
+    @cached_property
+    def placement(self) -> Codes:
+        """For each class, the class of equal labels that it is published in; negative: it is not."""
+        chosen = np.flatnonzero(self.published)
+        shown = []
+        for book, cells in zip(self.codebooks, self.cells, strict=True):
+            numbers: dict[str | None, int] = {}
+            places = np.array([numbers.setdefault(label, len(numbers)) for label in book.labels.tolist()], np.int32)
+            shown.append(places[cells[chosen]])
+        tuples = group(shown, [len(book) for book in self.codebooks], index=True)
+        placement: Codes = np.full(self.count, -1, np.int32)
+        placement[chosen] = tuples.index
+        return placement
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -173,7 +173,7 @@ class Release(PublishedTables):
             return classes
         if classes.attributes != self.schema.quasi:
             raise PeopleUnknown("this form does not say whose records are in a group")
-        return self._in_people
+        return replace(self._in_people, hidden=classes.hidden)
 
     def in_households(self, classes: Classes) -> Classes:
         """The same; raises `PeopleUnknown` where it is not known which households are in a class."""

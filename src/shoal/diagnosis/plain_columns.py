@@ -41,9 +41,9 @@ class PlainColumns:
     """What was found in the columns that are published as they are. No value is in it.
 
     `telling` has those that name people or tell a quasi-identifier or an identifier, with the reason. Of the others,
-    those in `almost_unique` have a value of its own for almost every record. `alone` of the `records` are told apart
-    from all others by the plain columns together. `unseen` columns cannot be looked at; `allowed` are those that were
-    named as fit to be published.
+    those in `almost_unique` have a value of its own for almost every record. `alone` of the `records`, or of the people
+    where `unit` says so, are told apart from all others by the plain columns together. `unseen` columns cannot be
+    looked at; `allowed` are those that were named as fit to be published.
     """
 
     columns: tuple[str, ...]
@@ -53,10 +53,11 @@ class PlainColumns:
     alone: int
     records: int
     allowed: tuple[str, ...] = ()
+    unit: str = "records"
 
     @property
     def singled_out(self) -> float:
-        """The share of the records that the plain columns together single out."""
+        """The share of the records, or people, that the plain columns together single out."""
         return self.alone / self.records if self.records else 0.0
 
     def check(self) -> None:
@@ -72,7 +73,7 @@ class PlainColumns:
         parts = []
         if self.alone:
             share = f"{max(self.singled_out, 0.001):.1%}"
-            parts.append(f"{'it singles' if one else 'together they single'} out {share} of the records")
+            parts.append(f"{'it singles' if one else 'together they single'} out {share} of the {self.unit}")
         telling = [name for name in self.allowed if name in self.telling]
         for names, what in (
             (self.almost_unique, "almost unique"),
@@ -98,6 +99,7 @@ class PlainColumns:
             "almost_unique": list(self.almost_unique),
             "not_looked_at": list(self.unseen),
             "singled_out": self.alone,
+            **({"people": self.records} if self.unit == "people" else {}),
         }
 
 
@@ -142,9 +144,13 @@ def plain_columns(
             telling[name] = reason
         elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:
             almost.append(name)
+    seen = [name for name in plain if name in looks]
+    people = data.people if seen else None
+    alone, records = (survey.alone, survey.records) if people is None else (data.people_alone(seen), people)
     return PlainColumns(
-        columns=tuple(plain), telling=telling, almost_unique=tuple(almost), alone=survey.alone, records=survey.records,
-        unseen=tuple(name for name in plain if name not in looks), allowed=tuple(dict.fromkeys(allowed)),
+        columns=tuple(plain), telling=telling, almost_unique=tuple(almost), alone=alone, records=records,
+        unit="records" if people is None else "people", allowed=tuple(dict.fromkeys(allowed)),
+        unseen=tuple(name for name in plain if name not in looks),
     )  # fmt: skip
 
 

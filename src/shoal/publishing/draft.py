@@ -13,7 +13,7 @@ from shoal.core.codebook import Cells, cells_of_entries, merged_cells
 from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Published, Sheet
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, group
+from shoal.core.grouping import Codes
 from shoal.core.policy import Policy
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Plan, Recoding
@@ -86,23 +86,9 @@ class _PlannedView(View):
         raise NotDefined(UNPUBLISHED)
 
     @cached_property
-    def _placed(self) -> Codes:
-        """For each class of the plan, the class of equal labels that it is published in; negative: it is not."""
-        chosen = np.flatnonzero(self.plan.published)
-        shown = []
-        for book, cells in zip(self.plan.codebooks, self.plan.cells, strict=True):
-            numbers: dict[str | None, int] = {}
-            places = np.array([numbers.setdefault(label, len(numbers)) for label in book.labels.tolist()], np.int32)
-            shown.append(places[cells[chosen]])
-        tuples = group(shown, [len(book) for book in self.plan.codebooks], index=True)
-        placement: Codes = np.full(self.plan.count, -1, np.int32)
-        placement[chosen] = tuples.index
-        return placement
-
-    @cached_property
     def _classes(self) -> Classes:
         owners = self.plan.owners
-        index = np.where(owners >= 0, self._placed[owners], np.int32(-1))
+        index = np.where(owners >= 0, self.plan.placement[owners], np.int32(-1))
         if not self.plan.by_record:
             index = np.repeat(index, self.dataset.summary.sizes)
         classes = summarize(["class"], [index[index >= 0]], [self.plan.count], [])
@@ -118,7 +104,7 @@ class _PlannedView(View):
     def _cells(self) -> Cells:
         chosen = np.flatnonzero(self.plan.published)
         cells = cells_of_entries(self.plan.codebooks, self.plan.cells[:, chosen])
-        return merged_cells(cells, self._placed[chosen], len(self._classes))
+        return merged_cells(cells, self.plan.placement[chosen], len(self._classes))
 
     def cells(self) -> Cells:
         return self._cells

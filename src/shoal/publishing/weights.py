@@ -39,10 +39,12 @@ def with_weights(data: Dataset, recoding: Recoding, wanted: str | None, seed: in
     if recoding.plan is None or recoding.form != "generalized":
         raise ParameterError("weights are published with generalized tables only; choose another algorithm")
     plan = recoding.plan
-    classes = decided_groups(data, plan, np.arange(plan.count, dtype=np.int32), plan.count, seed)
+    # Classes that are published alike are one to whoever reads them.
+    placement = plan.placement
+    classes = decided_groups(data, plan, placement, int(placement.max(initial=-1)) + 1, seed)
     population = classes.population
     assert population is not None
-    alone = int(np.sum(classes.headcounts[plan.published] == 1))
+    alone = int(np.sum(classes.headcounts == 1))
     if alone:
         raise ParameterError(
             f"{counted(alone, 'classes')} of the release {'has' if alone == 1 else 'have'} one person only, whose own "
@@ -56,7 +58,8 @@ def with_weights(data: Dataset, recoding: Recoding, wanted: str | None, seed: in
         means *= float(everybody) / max(float(means @ classes.sizes), 1e-300)
     if base:
         means = _rounded(means, classes.sizes, base)
-    return replace(recoding, weights=ClassWeights(means, how == "scaled", base))
+    decided = np.where(placement >= 0, means[placement], 0.0)
+    return replace(recoding, weights=ClassWeights(decided, how == "scaled", base))
 
 
 def _rounded(means: Floats, sizes: Counts, base: float) -> Floats:

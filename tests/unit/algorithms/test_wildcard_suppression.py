@@ -125,3 +125,10 @@ def test_one_by_one_or_set_by_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shoal.core.wildcards.ONE_BY_ONE", weight)
         sums.append(wildcard_sums(keys, keys == 2, amounts, 0.5)[0])
     assert np.allclose(*sums)
+
+
+def test_wildcards_count_where_households_are_named():
+    table = pl.DataFrame({"age": [30, 31, 40, 41], "sex": list("ffmm"), "home": list("abcd")})
+    data = shoal.read(table, quasi=["age", "sex"], household="home")
+    release = shoal.anonymize(data, "wildcard-k-anonymity:k=2", algorithm="cell-suppression", seed=1)
+    assert release.verify(release.policy).holds and (release.frame["age"] == "*").sum() > 0

@@ -85,6 +85,7 @@ class PlainEntry(TypedDict):
     columns: list[str]
     singled_out: int
     records: int
+    unit: Literal["records", "people"]
     accepted: Share
     share: Share
     above: bool
