@@ -187,3 +187,10 @@ def test_classes_that_are_published_alike_have_one_weight():
     data = shoal.read(table, quasi=["town"], household="home", weight="weight")
     release = shoal.anonymize(data, "k-households:k=2", algorithm="oka", publish_weights="means", seed=1)
     assert release.frame["weight"].to_list() == [3.5] * 6
+
+
+def test_the_middle_of_huge_numbers_is_no_infinity():
+    table = pl.DataFrame({"debt": [-1.7e308, -1.7e308, 1.0], "weight": [0.25, 0.5, 1.0]})
+    data = shoal.read(table, quasi=["debt"], weight="weight")
+    with np.errstate(over="raise"):
+        assert shoal.query(data, "mean", "debt", where={"debt": 1.0}).weighted == 1.0

@@ -15,7 +15,7 @@ M. Elliot and others, SUDA: a program for detecting special uniques, 2005.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import comb, factorial, prod
@@ -233,9 +233,10 @@ def suda(
             gaps |= (classes.keys[place][owners] == 0).astype(np.uint64) << np.uint64(place)
     search = _Search(rows, classes.headcounts[owners] == 1, gaps, most, run)
     search.run()
-    if fraction is None:
-        fraction = FRACTION if classes.weights is None else min(classes.records / float(classes.weights.sum()), 1.0)
-    return Suda(data, columns, most, convention, fraction, classes, owners, people, *search.store.filled)
+    found = Suda(data, columns, most, convention, fraction or FRACTION, classes, owners, people, *search.store.filled)
+    if fraction is None and classes.weights is not None:
+        return replace(found, fraction=min(found.headcount / float(classes.weights.sum()), 1.0))
+    return found
 
 
 def _checked(columns: tuple[str, ...], largest: int | None, convention: str, fraction: float | None) -> int:

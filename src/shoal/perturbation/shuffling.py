@@ -75,7 +75,8 @@ class Shuffling(ColumnPerturbation):
 
 
 def normal_scores(values: Floats) -> Floats:
-    """The ranks of columns as quantiles of the normal distribution; equal values have one score, missing ones 0.
+    """The ranks of columns as quantiles of the normal distribution; equal values have one score, missing ones 0, as
+    all have in the mean.
 
     Example:
         >>> normal_scores(np.array([[3.0], [1.0], [2.0], [np.nan]])).round(3).tolist()
@@ -90,7 +91,8 @@ def normal_scores(values: Floats) -> Floats:
         begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         ends = np.append(begins[1:], len(order))
         quantiles = [quantile(middle) for middle in ((begins + ends) / (2 * len(order))).tolist()]
-        scores[order, place] = np.repeat(quantiles, ends - begins)
+        repeated = np.repeat(quantiles, ends - begins)
+        scores[order, place] = repeated - repeated.mean()  # which equal values move from 0
     return scores
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from shoal.core.formatting import printable
+from shoal.core.schema import Role
 from shoal.reports.codebook_contents import Category, CodebookContents, Variable
 
 NAMESPACE = "ddi:codebook:2_5"
@@ -56,22 +57,21 @@ def _add(parent: ElementTree.Element, tag: str, text: str | None = None, /, **at
 def _add_variable(data: ElementTree.Element, variable: Variable, identity: str, file: str) -> None:
     numeric = variable.kind == "numeric"
     continuous = numeric and all(category.missing for category in variable.categories)
-    element = _add(
-        data, "var", ID=identity, name=variable.name, files=file, intrvl="contin" if continuous else "discrete"
-    )
+    kind = {"intrvl": "contin" if continuous else "discrete"} | ({"wgt": "wgt"} if variable.role == Role.WEIGHT else {})
+    element = _add(data, "var", ID=identity, name=variable.name, files=file, **kind)
     if variable.label:
         _add(element, "labl", variable.label)
     if variable.statistics is not None:
         ends = {"min": f"{variable.statistics['min']:.10g}", "max": f"{variable.statistics['max']:.10g}"}
-        _add(_add(element, "valrng"), "range", **ends)
+        _add(_add(element, "valrng"), "range", UNITS=_units(*ends.values()), **ends)
     if variable.missing_codes:
         invalid = _add(element, "invalrng")
-        for code in variable.missing_codes:
+        for code in sorted(variable.missing_codes, key=lambda code: " to " in code):  # ranges come after single codes
             low, _, high = code.partition(" to ")
             if high:
-                _add(invalid, "range", min=low, max=high)
+                _add(invalid, "range", UNITS=_units(low, high), min=low, max=high)
             else:
-                _add(invalid, "item", VALUE=code)
+                _add(invalid, "item", UNITS=_units(code), VALUE=code)
     _add(element, "sumStat", str(variable.valid), type="vald")
     _add(element, "sumStat", str(variable.missing), type="invd")
     for name, value in (variable.statistics or {}).items():
@@ -80,6 +80,11 @@ def _add_variable(data: ElementTree.Element, variable: Variable, identity: str, 
         _add_category(element, category)
     _add(element, "varFormat", type="numeric" if numeric else "character")
     _add(element, "notes", variable.treatment, **NOTE)
+
+
+def _units(*numbers: str) -> str:
+    """Whether numbers are whole; without a word, the schema takes them to be."""
+    return "INT" if all(number.lstrip("-").isdigit() for number in numbers) else "REAL"
 
 
 def _add_category(variable: ElementTree.Element, category: Category) -> None:

@@ -169,7 +169,7 @@ def middles(labels: Labels, conditions: Sequence[Condition] = ()) -> NDArray[np.
     for condition in conditions:
         bounds = condition.bounds(labels)
         low, high = np.maximum(low, float(bounds.low)), np.minimum(high, float(bounds.high))
-    return np.nan_to_num((low + high) / 2)
+    return np.nan_to_num(low / 2 + high / 2)  # the sum of huge numbers would be infinite
 
 
 def _checked(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ParameterError
+from shoal.perturbation.shuffling import normal_scores, simulate
 
 cell = st.one_of(st.integers(0, 12), st.none())
 
@@ -56,3 +59,34 @@ def test_a_column_is_shuffled_or_given() -> None:
         shoal.anonymize(data, algorithm="shuffling:columns=a,given=a")
     with pytest.raises(ParameterError, match="'b' is not numeric"):
         shoal.anonymize(data, algorithm="shuffling:columns=a,given=b")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_normal_scores_by_hand(seed: int) -> None:
+    """Mean ranks as quantiles, by counting for each value those below and those equal; in the mean they are 0."""
+    generator = np.random.default_rng(seed)
+    column = generator.integers(0, 6, 40).astype(float)
+    column[generator.random(40) < 0.1] = np.nan
+    present = column[~np.isnan(column)]
+    expected = np.array(
+        [
+            NormalDist().inv_cdf(((present < each).sum() + (present <= each).sum()) / (2 * len(present)))
+            for each in present
+        ]
+    )
+    scores = normal_scores(column[:, None])[:, 0]
+    np.testing.assert_allclose(scores[~np.isnan(column)], expected - expected.mean(), atol=1e-12)
+    assert not scores[np.isnan(column)].any()
+
+
+def test_what_is_simulated_has_the_correlations_of_the_scores() -> None:
+    generator = np.random.default_rng(5)
+    known = generator.standard_normal((60_000, 2))
+    hidden = known @ np.array([[0.6, 0.2], [0.1, -0.7]]) + 0.5 * generator.standard_normal((60_000, 2))
+    simulated = simulate(hidden, known, generator)
+    before = np.corrcoef(np.concatenate([hidden, known], axis=1).T)
+    after = np.corrcoef(np.concatenate([simulated, known], axis=1).T)
+    np.testing.assert_allclose(after, before, atol=0.02)
+    beyond = hidden - known @ np.linalg.lstsq(known, hidden, rcond=None)[0]
+    ties = np.corrcoef(np.concatenate([beyond, simulated], axis=1).T)[:2, 2:]
+    assert np.abs(ties).max() < 0.02, "a simulated value depends on the true one beyond what is given"

@@ -23,6 +23,7 @@ from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.engines.common.column_types import is_text
+from shoal.engines.common.dictionaries import one_chunk
 from shoal.engines.common.identity import published_texts
 from shoal.engines.common.source import changed
 
@@ -179,10 +180,15 @@ def codebook_values(book: Codebook, column: Any) -> pa.Array:
     return pa.array(as_published(book.labels, column.hierarchy.calendar), pa.string())
 
 
-def ghost_texts(values: pa.Array) -> pa.Array:
-    """What values of a column are published as where others are hidden: texts as they are, others as one spelling."""
+def ghost_texts(name: str, values: pa.Array, opened: Any) -> pa.Array:
+    """What values of a column are published as where others are hidden: texts as they are, others as one spelling.
+    `opened` is the source that was read in this process, if one was, which knows codes for missing answers."""
+    if opened is not None:
+        values = one_chunk(opened.presented(pa.table({name: values}))[name])
     if is_text(values.type):
         return values.cast(pa.string())
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        return values.cast(pa.timestamp(values.type.unit, "UTC")).cast(pa.string())
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
     return pa.array(published_texts(values, None), pa.string())

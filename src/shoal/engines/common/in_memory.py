@@ -132,7 +132,7 @@ class MemoryApplication(PlanApplication[_MemoryDraft]):
 
     def _add_ghost(self, draft: _MemoryDraft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
         encoded = dictionary(name, self._published_rows(self._plain[name]))
-        texts = ghost_texts(encoded.dictionary)
+        texts = ghost_texts(name, encoded.dictionary, self.table.source)
         missing, owners = np.append(texts.is_null().to_numpy(zero_copy_only=False), True), self._owners[1]
         assert owners is not None
         codes = codes_of(encoded)

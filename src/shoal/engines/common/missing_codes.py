@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.engines.common.column_types import is_text
+
 Code = int | float | str
 """A number, or the letter of Stata."""
 
@@ -35,7 +37,9 @@ class MissingCodes:
         return replace(self, column=pa.chunked_array([], self.column.type))
 
     def hide(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Some of the column, with missing values in the places of the codes."""
+        """Some of the column, with missing values in the places of the codes; what is published as text has none."""
+        if is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
+            return column
         listed = pa.array(list(self.codes), column.type)
         return pc.if_else(pc.is_in(column, listed), None, column).cast(self.kind)
 

@@ -222,7 +222,7 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
         spelled = session.load(pa.table({"id": pa.array([], pa.int64()), "text": pa.array([], pa.string())}))
         for batch in session.batches(f"SELECT id, value FROM {numbered}"):
             values = one_chunk(cast_back(pa.chunked_array([batch.column(1)]), source.type_of(name)))
-            session.append(spelled, pa.table({"id": batch.column(0), "text": ghost_texts(values)}))
+            session.append(spelled, pa.table({"id": batch.column(0), "text": ghost_texts(name, values, source.opened)}))
         return session.create(f"SELECT n.value, s.text FROM {numbered} AS n JOIN {spelled} AS s USING (id)")
 
     def _tokens(self, name: str, pseudonyms: Pseudonyms) -> Stored:

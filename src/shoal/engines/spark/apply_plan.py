@@ -190,7 +190,7 @@ class SparkApplication(QueriedApplication[_SparkDraft]):
 
         source, column = self.table.source, self.table.source.column(name)
         distinct = self._session.fetch(self.table.rows().select(column).distinct(), what=source.label)[column]
-        texts = ghost_texts(one_chunk(cast_back(distinct, source.type_of(name))))
+        texts = ghost_texts(name, one_chunk(cast_back(distinct, source.type_of(name))), source.opened)
         rows = join_dictionary(self._session, draft.rows, {column: one_chunk(distinct)}, {f"t{key}": texts})
         owners = {"owner": pa.array(np.arange(len(hidden), dtype=np.int32))}
         rows = join_dictionary(self._session, rows, owners, {f"f{key}": pa.array(hidden)})
