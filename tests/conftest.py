@@ -180,9 +180,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: ("spark" not in item.nodeid, turn(item.path)))
 
 
+gc.disable()  # while the tests are collected, next to nothing of the millions of objects is garbage
+
+
 def pytest_collection_finish() -> None:
     """What thousands of tests consist of stays until the end: it need not be looked through for garbage again."""
-    gc.collect()
+    gc.enable()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 

@@ -45,5 +45,5 @@ def started() -> Iterator[int]:
         yield port
     finally:
         running.terminate()
-        running.wait(30)
+        running.wait(240)
         shutil.rmtree(folder)

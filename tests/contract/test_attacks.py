@@ -101,12 +101,12 @@ class TestAttack:
         assert any(isinstance(attempted(name, example, form, INFORMED), Attempt) for form in by_form())
 
     def test_a_higher_threshold_leaves_fewer_above(self, name: str, example: Any) -> None:
-        """On two forms on which it can be made; with `LONG` on all."""
+        """On one form on which it can be made; with `LONG` on all."""
         if "threshold" not in {parameter.name for parameter in parameters(registry.find("attacks", name))}:
             return
         possible = [form for form in by_form() if isinstance(attempted(name, example, form, INFORMED), Attempt)]
         assert possible
-        for form in possible if LONG else {possible[0], possible[-1]}:
+        for form in possible if LONG else possible[-1:]:
             own = attempted(name, example, form, INFORMED)
             assert isinstance(own, Attempt)
             above = {own.threshold: own.above}
