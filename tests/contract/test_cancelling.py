@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from counts import LONG, count
+from counts import LONG
 
 import shoal
 from shoal import registry
@@ -66,7 +66,7 @@ def small() -> shoal.Dataset:
 
 @cache
 def large() -> shoal.Dataset:
-    return census(count(100_000, 300_000))
+    return census(300_000)
 
 
 @cache

@@ -25,7 +25,7 @@ MODULES = {
 }
 WHOLE = {"README": "console", "diagnosis": "python", "first-steps": "python"}
 """Pages that say what only the whole Adult table says, and in which of their blocks."""
-FEW = count(1200, 3000)
+FEW = count(700, 3000)
 """Records of it in the file of all other blocks, whose figures are not compared or do not depend on them."""
 WITH_EXAMPLES = [name for name, path in MODULES.items() if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)]
 
