@@ -31,8 +31,8 @@ class TwoPhase(ClusteringAlgorithm):
     `growth` says how far clusters grow, with the factor `room`. `neighbours`: as long as the next record adds no more
     loss than it would pay together with its own nearest, were it to begin another cluster. `record`: as long as the
     next record itself pays no more in the cluster than that. `loss`: as long as no record pays more than `room` times
-    what it did when there were k. `size`: up to `room` times k records. `cores`: one in `room` records goes into a cluster of
-    k, and everybody else then joins the cluster to which they add least.
+    what it did when there were k. `size`: up to `room` times k records. `cores`: one in `room` records goes into a
+    cluster of k, and everybody else then joins the cluster to which they add least.
 
     Splitting A bisects a big cluster around its two farthest members, again and again. Splitting B runs k-member
     inside it. Both keep a split only if the loss falls, so that they lose no more than phase one; whether they lose
