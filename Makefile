@@ -70,7 +70,7 @@ experiments: .venv/installed  ## the papers' tables once more; writes docs/exper
 
 docs: .venv/installed  ## the reference pages from the code, and the site
 	$(BIN)/python docs/generate.py
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/site.py
 
 # An sdist, wheels with and without compiled kernels, a bill of materials and where they came from, checked and tried; into dist/.
 # Wheels with kernels are for each Python that is found; DIST='--python 3.12 --machine x86_64' builds one of them.

@@ -168,10 +168,32 @@ QUESTIONS: dict[str, Callable[[Any, shoal.Dataset, shoal.Release], Any]] = {
 }
 
 
+def schemas_page() -> str:
+    """The page of the JSON schemas: what each describes, and its file."""
+    parts = [
+        "# JSON schemas\n\nWhat each command prints with `--json`, and the job file, as JSON schemas (draft 2020-12); "
+        "`shoal schema NAME` prints them too. Keys may be added at any time; what a schema names stays as it is until "
+        "its version changes.\n\nMade from the code by `make docs`.\n\n"
+        "| schema | what it describes | required keys |\n|---|---|---|\n"
+    ]
+    for name in schemas.NAMES:
+        schema = schemas.schema(name)
+        required = ", ".join(f"`{key}`" for key in schema.get("required", []))
+        about = schema.get("description", schema["title"]).partition("\n\n")[0].replace("\n", " ")
+        parts.append(f"| [{name}](../schemas/{name}.json) | {about} | {required} |\n")
+    return "".join(parts)
+
+
 def pages() -> dict[str, str]:
     """Every reference page by its file name."""
     families = {f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}
-    return {**families, "cli.md": command_page(), "job.md": job_page(), "views.md": views_page()}
+    return {
+        **families,
+        "cli.md": command_page(),
+        "job.md": job_page(),
+        "views.md": views_page(),
+        "schemas.md": schemas_page(),
+    }
 
 
 def written_schemas() -> dict[str, str]:

@@ -7,7 +7,8 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 import shoal
-from shoal.plots import balance, comparison, diagnosis, lattice, release
+from shoal.plots import attack, balance, comparison, diagnosis, exposure, lattice, loss, marginals, release, suda
+from shoal.plots.drawing import save
 
 IMAGES = Path(__file__).parent / "images"
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
@@ -73,6 +74,22 @@ def draw(folder: Path = IMAGES) -> list[Path]:
     ]
 
 
+def gallery(folder: Path = IMAGES) -> list[Path]:
+    """Pictures that only the gallery shows."""
+    data = adult("age", "workclass", "education", "sex", "race")
+    made = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1, repeatable=True)
+    charts = {
+        "risk": exposure.risk(made.classes),
+        "loss": loss.loss(shoal.columns(data, made)),
+        "marginal": marginals.marginal(data, made, "education"),
+        "suda": suda.contributions(shoal.suda(data, largest=3)),
+        "attacks": attack.attacks(list(shoal.attack(data, made))),
+    }
+    for name, chart in charts.items():
+        save(chart, folder / f"plot-{name}.svg")
+    return [folder / f"plot-{name}.svg" for name in charts]
+
+
 def first_page(folder: Path = IMAGES) -> Path:
     """The first page of a report, as a browser shows it."""
     from playwright.sync_api import sync_playwright
@@ -93,5 +110,5 @@ def first_page(folder: Path = IMAGES) -> Path:
 
 
 if __name__ == "__main__":
-    for path in (*draw(), first_page()):
+    for path in (*draw(), *gallery(), first_page()):
         print(path.name)

@@ -1,12 +1,15 @@
 """The site: every page has its place, loads nothing from elsewhere, and shows its code without scrolling."""
 
+import json
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+
+import shoal
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -50,10 +53,36 @@ def test_code_does_not_scroll(page: str) -> None:
     assert [line for line in lines if len(line) > WIDEST] == []
 
 
-def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    built = list(tmp_path.rglob("*.html"))
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site beside that of an older version."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "0.0.9").mkdir()
+    (folder / "0.0.9" / "index.html").touch()
+    build: Any = runpy.run_path(str(DOCS / "site.py"))["build"]
+    assert build(folder) == folder / shoal.__version__
+    return folder
+
+
+def test_every_version_has_its_folder(site: Path) -> None:
+    entries = json.loads((site / "versions.json").read_text(encoding="utf-8"))
+    assert [(entry["version"], entry["aliases"]) for entry in entries] == [
+        (shoal.__version__, ["latest"]), ("0.0.9", []),
+    ]  # fmt: skip
+    assert f"url={shoal.__version__}/index.html" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_search_works_from_the_disk(site: Path, looking: Any) -> None:
+    page = looking.open(site / shoal.__version__ / "index.html")
+    page.fill("[data-md-component=search-query]", "unique-exact-matches")
+    page.wait_for_selector(".md-search-result__item a")
+    found = page.locator(".md-search-result__item a").evaluate_all("links => links.map(link => link.href)")
+    assert any("/reference/metrics.html" in link for link in found), found
+    assert not looking.elsewhere and not looking.errors
+
+
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    built = list((site / shoal.__version__).rglob("*.html"))
     assert len(built) > len(PAGES)
     loaded = re.compile(r'(?:\bsrc|rel="(?:stylesheet|preconnect)" href)="https?:')
     assert [page.name for page in built if loaded.search(page.read_text(encoding="utf-8"))] == []
