@@ -25,8 +25,8 @@ EIGHT = [name for name in NINE if name != "occupation"]
 CENSUS = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "salary-class"]
 ALGORITHMS = [
     "mondrian", "oka", "k-member", "two-phase:splitting=none", "two-phase:splitting=A", "two-phase:splitting=B", "mst",
-    "mdav", "kaca", "r-gather", "mondrian:refine=true", "oka:refine=true", "k-member:refine=true", "two-phase:refine=true",
-    "mst:refine=true", "kaca:refine=true", "r-gather:refine=true",
+    "mdav", "kaca", "r-gather", "mondrian:refine=true", "oka:refine=true", "k-member:refine=true",
+    "two-phase:refine=true", "mst:refine=true", "kaca:refine=true", "r-gather:refine=true",
 ]  # fmt: skip
 HIERARCHICAL = ["mondrian", "k-member", "two-phase"]
 
