@@ -46,8 +46,8 @@ def published_texts(values: pa.Array, notation: Notation | None) -> list[str | N
     """What each value of a published column says, in the spelling that stands for all; None where it is missing."""
     texts = texts_of(values.drop_null())
     kind = None if notation is None else notation.kind
-    if kind is Kind.NUMERIC and pa.types.is_floating(values.type):  # spelled plainly but for exponents
-        texts = [(plain_number(text) or text) if "e" in text else text for text in texts]
+    if kind is Kind.NUMERIC and pa.types.is_floating(values.type):  # spelled plainly, unless they are huge or tiny
+        texts = [(plain_number(text) or text) if "e" in text or text.endswith(".0") else text for text in texts]
     elif kind is Kind.NUMERIC:
         texts = [plain_number(text) or text for text in texts]
     elif kind is Kind.DATE and notation is not None and notation.form is not None:
