@@ -127,7 +127,12 @@ def handed_over(packed: Path, own: Path, attacks: set[str], folder: Path, browse
         archive.extractall(out)
     with zipfile.ZipFile(own) as archive:
         seed = re.search(r"seed = (\d+)", archive.read("job.toml").decode())[1]
-    assert sorted(path.name for path in out.iterdir()) == ["release.csv", "release.csv.manifest.json", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "release.csv",
+        "release.csv.manifest.json",
+        "report.html",
+        "verify.html",
+    ]
     assert all(seed not in path.read_text(encoding="utf-8") for path in out.iterdir())
     findings = shoal.verify(out / "release.csv", key=f"{folder / 'holder.key'}.pub")
     assert findings.holds and findings["signature"].holds and findings["k"].value >= K

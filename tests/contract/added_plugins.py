@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 from annotated_types import Ge, Gt, Le
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes
@@ -25,7 +26,7 @@ from shoal.core.contracts.table import Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import TOP, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -36,7 +37,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Column, Notation, Schema
 from shoal.core.survey import Overview, Survey, spaced
 from shoal.core.values import Values
-from shoal.engines.common.apply_plan import PlanApplication, tokens
+from shoal.engines.common.apply_plan import PlanApplication, ghost_texts, tokens
 from shoal.engines.common.column_types import plain_values
 from shoal.engines.common.dictionaries import one_chunk
 from shoal.engines.common.encoding import bind, glance, value_codes
@@ -293,6 +294,12 @@ class RowApplication(PlanApplication[RowDraft]):
     def _add_cells(self, draft: RowDraft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
         draft.books[name] = values
         draft.columns[name] = values.take(self.shown(cells[owner] for owner in self.owners))
+
+    def _add_ghost(self, draft: RowDraft, key: str, name: str, hidden: NDArray[np.bool_]) -> None:
+        values = self.table.values(name).dictionary_encode()
+        texts = ghost_texts(name, values.dictionary, self.table.source).take(values.indices).to_pylist()
+        shown = (TOP if owner >= 0 and hidden[owner] else text for text, owner in zip(texts, self.owners, strict=True))
+        draft.columns[name] = self.shown(shown).cast(pa.string())
 
     def _add_groups(self, draft: RowDraft, key: str, name: str) -> None:
         draft.columns[name] = self.shown(self.owners).cast(pa.int32())
