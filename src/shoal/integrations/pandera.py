@@ -23,7 +23,7 @@ def satisfies(
     person: str | None = None,
     **reading: Any,
 ) -> Check:
-    """A check of a whole frame, for `checks` of a schema of pandera: pandas, polars, PySpark or Ibis.
+    """A check of a whole frame, for `checks` of a schema of pandera: for pandas, polars or Ibis.
 
     It takes what `shoal.testing.assert_satisfies` takes. A failure says how many people are exposed by which columns,
     and shows no value. Of a lazy frame of polars, pandera itself checks no rows unless `PANDERA_VALIDATION_DEPTH` is

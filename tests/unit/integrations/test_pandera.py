@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from counts import LONG
 
 from shoal.core.policy import Policy
 from shoal.models import DistinctLDiversity, KAnonymity
@@ -52,3 +53,19 @@ def test_a_column_that_is_not_there_is_named_and_no_value() -> None:
     with pytest.raises(pandera.pandas.errors.SchemaError, match="no column named 'zip'") as failure:
         schema.validate(TABLE.to_pandas())
     assert SECRET not in str(failure.value)
+
+
+@pytest.mark.skipif(not LONG, reason="they are long: make test-long")  # and DuckDB complains of pandera at the end
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ibis asks DuckDB as it did before version 2
+def test_a_table_of_ibis() -> None:
+    ibis = pytest.importorskip("ibis")
+    import pandera.ibis
+
+    base = ibis.duckdb.connect()
+    base.con.register("arrived", TABLE.to_arrow())
+    base.raw_sql("CREATE TABLE people AS FROM arrived")
+    schema = pandera.ibis.DataFrameSchema(checks=satisfies("k-anonymity:k=5", quasi=["age"]))
+    schema.validate(base.table("people").filter(ibis._.age == "b"))
+    with pytest.raises(pandera.ibis.errors.SchemaError, match="4 of 10 people are exposed"):
+        schema.validate(base.table("people"))
+    base.disconnect()
