@@ -90,6 +90,14 @@ def test_every_kind_gives_the_same_release(kind: str, database: Any, expected: l
     assert pa.table(release).to_pylist() == expected
 
 
+def test_a_frame_of_modin(monkeypatch: pytest.MonkeyPatch, expected: list[dict[str, Any]]) -> None:
+    monkeypatch.setenv("MODIN_ENGINE", "python")
+    modin = pytest.importorskip("modin.pandas", reason="they need Modin, which excludes pandas 3")
+    release = released(modin.DataFrame(TABLE.to_pandas()))
+    assert isinstance(release.frame, modin.DataFrame)
+    assert pa.table(release).to_pylist() == expected
+
+
 def test_a_frame_of_spark(spark: Any, expected: list[dict[str, Any]]) -> None:
     release = released(spark.createDataFrame(ARROW))
     assert hasattr(release.frame, "sparkSession")
