@@ -47,8 +47,10 @@ def attacked(data: shoal.Dataset, name: str, earlier: list[shoal.Release], later
 
 
 class TestFourPatients:
-    data = shoal.read(FOUR, quasi=["age", "gender", "zip"], sensitive=["disease"])
-    anonymous, diverse = parted(data, [0, 0, 1, 1]), parted(data, [0, 1, 0, 1])
+    @pytest.fixture(autouse=True)
+    def releases(self) -> None:
+        self.data = shoal.read(FOUR, quasi=["age", "gender", "zip"], sensitive=["disease"])
+        self.anonymous, self.diverse = parted(self.data, [0, 0, 1, 1]), parted(self.data, [0, 1, 0, 1])
 
     def test_each_release_alone(self) -> None:
         alone = [shoal.attack(self.data, each, "homogeneity")[0] for each in (self.anonymous, self.diverse)]
