@@ -97,6 +97,6 @@ def test_the_page_agrees_with_the_command(recipient: Recipient, looking: Any, tm
         if releases == RELEASES:
             break
     assert releases == RELEASES
-    assert whole > 0.7 * RELEASES, "most releases are checked as a whole"
-    assert seen["no"] + seen["error"] > 0.7 * RELEASES, "most changes show"
+    assert whole >= RELEASES / 2, "most releases are checked as a whole"
+    assert seen["no"] + seen["error"] >= RELEASES / 3, "many changes show; some change nothing that is promised"
     assert looking.quiet and not looking.elsewhere
