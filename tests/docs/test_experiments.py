@@ -26,8 +26,8 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "x1b": ("figures 4.10 to 4.15", "Table 4.8", "for l = 3"),
     "x1c": (  # the trial before it is not repeated
         "We first tried 22 combinations", "`neighbours` 1, 1.25, 1.5, 2, 3 and 5 times",
-        "`record` 0.8, 1 and 1.25 times", "`loss` 1, 1.25, 1.5, 2 and 3 times", "`size` 2, 3, 4 and 8 times", "`cores` 1.5, 2, 3 and 5",
-        "Figures 4.16 to 4.19", "figure 4.19", '"neighbours, 3 times"',
+        "`record` 0.8, 1 and 1.25 times", "`loss` 1, 1.25, 1.5, 2 and 3 times", "`size` 2, 3, 4 and 8 times",
+        "`cores` 1.5, 2, 3 and 5", "Figures 4.16 to 4.19", "figure 4.19", '"neighbours, 3 times"',
     ),
     "x1d": ("Figures 4.20 and 4.21",),
     "x1e": (
