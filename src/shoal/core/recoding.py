@@ -67,8 +67,11 @@ class Plan:
         chosen = np.flatnonzero(self.published)
         shown = []
         for book, cells in zip(self.codebooks, self.cells, strict=True):
-            numbers: dict[str | None, int] = {}
-            places = np.array([numbers.setdefault(label, len(numbers)) for label in book.labels.tolist()], np.int32)
+            numbers: dict[Any, int] = {}
+            labels = book.labels.tolist()
+            if book.numeric:  # they are published as numbers, and some labels may say the same
+                labels = [None if label is None else float(label) for label in labels]
+            places = np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int32)
             shown.append(places[cells[chosen]])
         tuples = group(shown, [len(book) for book in self.codebooks], index=True)
         placement: Codes = np.full(self.count, -1, np.int32)
