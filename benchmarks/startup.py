@@ -140,9 +140,10 @@ def record() -> None:
         runs.append(("auto", [*anonymizing(source, "auto", folder, quasi), *DIVERSE]))
         runs += [("tutorial", shlex.split(command)[1:]) for command in (*trial.tutorial_commands(), *trial.RELEASE)]
         for algorithm, arguments in runs:
-            listed = folder / "kernels.json"
+            listed, place = folder / "kernels.json", folder / f"{algorithm} files"
+            place.mkdir(exist_ok=True)
             done = subprocess.run(
-                [sys.executable, "-c", RECORDING, str(listed), *arguments], stdout=subprocess.DEVNULL, cwd=folder,
+                [sys.executable, "-c", RECORDING, str(listed), *arguments], stdout=subprocess.DEVNULL, cwd=place,
                 env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm)},
             )  # fmt: skip
             if done.returncode not in (0, trial.ANSWERS_NO):

@@ -76,3 +76,13 @@ def test_issue_forms_ask_something(name: str) -> None:
     assert len({part["id"] for part in asked}) == len(asked)
     assert all(part["attributes"]["label"] for part in asked)
     assert any(part.get("validations", {}).get("required") for part in asked)
+
+
+def test_the_page_of_the_installation_names_every_extra() -> None:
+    page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
+    listed = {
+        extra for row in re.findall(r"^\| (`.*?`) \|", page, re.MULTILINE) for extra in re.findall(r"`(\w+)`", row)
+    }
+    assert listed == set(PROJECT["optional-dependencies"]) - {"dev"}
+    names = [re.split(r"[>=\[]", requirement)[0] for requirement in PROJECT["dependencies"]]
+    assert [name for name in names if name not in page and name != "typing-extensions"] == []
