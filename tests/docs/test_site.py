@@ -86,7 +86,11 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(site: Path) -> None:
     assert len(built) > len(PAGES)
     loaded = re.compile(r'(?:\bsrc|rel="(?:stylesheet|preconnect)" href)="https?:')
     assert [page.name for page in built if loaded.search(page.read_text(encoding="utf-8"))] == []
-    contents = (tmp_path / "llms.txt").read_text(encoding="utf-8")
-    lines = re.findall(r"^- \[(.+)\]\((.*)\): (.+)$", contents, re.MULTILINE)
-    assert len(lines) == len(PAGES) and all((tmp_path / address).is_file() for _, address, _ in lines)
-    assert (tmp_path / "schemas" / "verify.json").is_file()
+
+
+def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
+    folder = site / shoal.__version__
+    contents = (folder / "llms.txt").read_text(encoding="utf-8")
+    lines = re.findall(r"^- \[(.+?)\]\(([^)]*)\): (.+)$", contents, re.MULTILINE)
+    assert len(lines) == len(PAGES)
+    assert [address for _, address, _ in lines if not (folder / address).is_file()] == []
