@@ -260,3 +260,10 @@ def test_nothing_but_missing_values(tmp_path: Path, shoal) -> None:
     source.write_text("age,sex\n" + ",\n" * 20)
     assert shoal("anonymize", source, "-o", target, "--quasi", "age,sex", "--k", 5).code == 0
     assert shoal("verify", target).code == 0
+
+
+def test_a_second_k_is_not_forgotten(table: Path, tmp_path: Path, shoal) -> None:
+    output = tmp_path / "release.csv"
+    ran = shoal("anonymize", table, "-o", output, *ROLES, "--k", "2", "--model", "k-anonymity:k=3")
+    assert ran.code == 2 and "k-anonymity is given twice" in ran.err
+    assert not output.exists()

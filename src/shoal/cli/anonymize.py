@@ -24,6 +24,7 @@ SHOWN_ELSEWHERE = ("records", "suppressed", "manifest", "seed", "seconds", "note
 
 
 def run(
+    context: typer.Context,
     job: Job,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     save_job: Annotated[
@@ -43,9 +44,12 @@ def run(
     """Make an anonymized version of a table that satisfies privacy models. It is verified before it is written."""
     from shoal import registry
     from shoal.api.running import to_standard_output
-    from shoal.errors import ExistingOutputError
+    from shoal.errors import ExistingOutputError, InputError
 
     if k is not None:
+        specs = context.params["models"] or ()
+        if any(spec.partition(":")[0] == "k-anonymity" for spec in specs):
+            raise InputError("k-anonymity is given twice, as --k and as --model: give it once")
         model = registry.make("models", "k-anonymity", {"k": k})
         job = replace(job, models=(model, *(each for each in job.models if type(each) is not type(model))))
     proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
