@@ -84,7 +84,8 @@ resume_dir = "unfinished"
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]
 utility = ["c45"]
-privacy = ["highest-risk"]
+privacy = ["suppression-share"]
+privacy_columns = ["zip"]
 seeds = 3
 [[analyses]]
 analysis = "mean(age) where zip = 1*"
