@@ -17,7 +17,7 @@ test: .venv/installed packages .venv-dbt/tried  ## everything, as continuous int
 
 # What is too slow for every day: all counts of the property and kill tests, all combinations, Spark's slow faults, and the
 # lowest and newest versions of all dependencies.
-test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dagster/tried .venv-airflow/tried  ## what is too slow for every day, with the lowest and newest versions too
+test-long: .venv/installed packages lowest newest .venv-dbt/tried .venv-dist/tried .venv-dagster/tried .venv-airflow/tried  ## what is too slow for every day, with the lowest and newest versions too
 	$(BIN)/python -m tests.kernels
 	SHOAL_LONG=1 $(BIN)/python -m pytest -n 3
 
@@ -31,9 +31,10 @@ packages:
 
 # Tools that bring packages of their own have environments of their own; where one cannot be had, its tests are skipped.
 .venv-dbt/tried: integrations/dbt/requirements.txt
+.venv-dist/tried: distribution/requirements.txt
 .venv-dagster/tried: examples/dagster/requirements.txt pyproject.toml
 .venv-airflow/tried: examples/airflow/requirements.txt pyproject.toml
-.venv-dbt/tried .venv-dagster/tried .venv-airflow/tried: | .venv/bin/python
+.venv-dbt/tried .venv-dist/tried .venv-dagster/tried .venv-airflow/tried: | .venv/bin/python
 	@$(PYTHON) -m venv --clear $(@D)
 	@echo "Installing $< into $(@D)"
 	@$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $< \
@@ -75,11 +76,11 @@ docs: .venv/installed  ## the reference pages from the code, and the site
 # An sdist, wheels with and without compiled kernels, a bill of materials and where they came from, checked and tried; into dist/.
 # Wheels with kernels are for each Python that is found; DIST='--python 3.12 --machine x86_64' builds one of them.
 DIST :=
-dist: .venv/installed  ## the packages that go out, checked and tried, in dist/
+dist: .venv/installed .venv-dist/tried  ## the packages that go out, checked and tried, in dist/
 	$(BIN)/python -m distribution $(DIST)
 
 clean:  ## remove everything that make has made
-	rm -rf .venv .venv-lowest .venv-newest .venv-dbt .venv-dagster .venv-airflow site demo-output dist
+	rm -rf .venv .venv-lowest .venv-newest .venv-dbt .venv-dist .venv-dagster .venv-airflow site demo-output dist
 
 # An environment, with a fast installer where there is one.
 .venv/bin/python .venv-lowest/bin/python .venv-newest/bin/python:

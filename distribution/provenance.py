@@ -9,7 +9,6 @@ import hashlib
 import json
 import platform
 import subprocess
-import sys
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -17,13 +16,16 @@ from typing import Any
 
 TYPE = "https://github.com/OWNER/shoal/blob/main/distribution/__main__.py"
 TOOLS = ("hatchling", "numba", "llvmlite", "numpy")
+ROOT = Path(__file__).parents[1]
+LISTING = ROOT / ".venv-dist" / "bin" / "python"
+"""The Python whose environment has the program that lists others: what it brings makes every import of Altair slow."""
 
 
 def write_bill(python: Path, path: Path) -> None:
     """The bill of materials of an environment: every distribution with its version, licence and address."""
     subprocess.run(
         [
-            sys.executable, "-m", "cyclonedx_py", "environment", str(python), "--output-reproducible", "--of", "JSON",
+            str(LISTING), "-m", "cyclonedx_py", "environment", str(python), "--output-reproducible", "--of", "JSON",
             "--validate", "-o", str(path),
         ],
         check=True, capture_output=True,
