@@ -33,14 +33,14 @@ class Estimation(Attack):
     """What the attacker knows."""
 
     @abstractmethod
-    def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:
+    def estimates(self, before: Floats, after: Floats, run: Run) -> tuple[Floats, dict[str, Any]]:
         """The estimates of standardized numbers, records by columns, and what is worth knowing of them. What they had
         `before` is there for what the attacker knows about the perturbation, not about records."""
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         _, before, after = PerturbedColumns.of(dataset, release).standardize()
         run.check()
-        estimates, detail = self.estimates(before, after)
+        estimates, detail = self.estimates(before, after, run)
         shares, records = self._near(estimates - before).mean(axis=1), dataset.records
         return self.attempt_over(
             np.append(shares, np.zeros(records - len(shares))),

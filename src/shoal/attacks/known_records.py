@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -13,9 +14,14 @@ from typing_extensions import Doc
 from shoal.attacks._estimation import Estimation
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
+from shoal.core.run import Run
 
 EXACT = 1e-6
 """How far two distances may differ that are the same, in standard deviations."""
+SLACK = 1e-12
+"""How far the square of a distance may be off by rounding, as a share of the largest square."""
+PAIRS = 1 << 16
+"""Pairs of records whose distances are held at once: as many as fit into the cache of a core."""
 MOST_WAYS = 100
 """Beginnings that are followed from one record; where values are few, many records are equally far away."""
 
@@ -57,10 +63,10 @@ class KnownRecords(Estimation):
     examples: ClassVar[Examples] = ({}, {"known": 3, "linked": False, "threshold": 0.2})
     knowledge: ClassVar[str] = "the true values of a few people"
 
-    def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:
+    def estimates(self, before: Floats, after: Floats, run: Run) -> tuple[Floats, dict[str, Any]]:
         count = min(before.shape[1] + 1 if self.known is None else self.known, len(before))
         # Records stand in the order of a keyed hash, so the first are as good as any.
-        rows = np.arange(count) if self.linked else located(before[:count], after)
+        rows = np.arange(count) if self.linked else located(before[:count], after, run)
         estimates = np.zeros_like(before)
         if rows is not None:
             map_, *_ = np.linalg.lstsq(_affine(after[rows]), before[:count], rcond=None)
@@ -69,16 +75,17 @@ class KnownRecords(Estimation):
         return estimates, {"known": count, "located": 0 if rows is None else count}
 
 
-def located(people: Floats, records: Floats) -> NDArray[np.int64] | None:
+def located(people: Floats, records: Floats, run: Run) -> NDArray[np.int64] | None:
     """Records that are as far from one another as people are, one for each person; None where there are none.
 
     Example:
         >>> people = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
-        >>> located(people, np.array([[9.0, 9.0], [1.0, 4.0], [5.0, 1.0], [1.0, 1.0]])).tolist()
+        >>> located(people, np.array([[9.0, 9.0], [1.0, 4.0], [5.0, 1.0], [1.0, 1.0]]), Run()).tolist()
         [3, 1, 2]
     """
     apart = np.linalg.norm(people[:, None] - people[None], axis=2)
-    for first in range(len(records)):
+    for first in _beginnings(records, apart[0, 1:], run):
+        run.check()
         ways: list[list[int]] = [[first]]
         from_first = np.linalg.norm(records - records[first], axis=1)
         for person in range(1, len(people)):
@@ -96,6 +103,26 @@ def located(people: Floats, records: Floats) -> NDArray[np.int64] | None:
         else:
             return np.array(ways[0])
     return None
+
+
+def _beginnings(records: Floats, distances: Floats, run: Run) -> Iterator[int]:
+    """The records that have another one at each of some distances, in order, and a few more: squares of distances are
+    rounded. Every record is compared with every other, so the time grows with the square of their number."""
+    squares = (records**2).sum(axis=1)
+    slack = SLACK * max(1.0, float(squares.max(initial=0.0)))
+    low = np.maximum(distances - EXACT, 0.0) ** 2 - slack
+    high = (distances + EXACT) ** 2 + slack
+    step = max(1, PAIRS // max(len(records), 1))
+    for begin in range(0, len(records), step):
+        run.report(begin / len(records), "comparing the distances of records")
+        block = slice(begin, begin + step)
+        gaps = squares[block, None] + squares - 2 * records[block] @ records.T
+        left = np.arange(len(gaps))
+        for least, most in zip(low, high, strict=True):
+            inside = (gaps >= least) & (gaps <= most)
+            kept = inside.any(axis=1)
+            gaps, left = gaps[kept], left[kept]
+        yield from (begin + left).tolist()
 
 
 def _affine(values: Floats) -> Floats:

@@ -11,6 +11,7 @@ from shoal.adversary.noise import linear_estimate
 from shoal.attacks._estimation import Estimation
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class LinearEstimation(Estimation):
     examples: ClassVar[Examples] = ({}, {"within": 0.5, "threshold": 0.2})
     knowledge: ClassVar[str] = "the algorithm: how strong the noise is and how it is correlated"
 
-    def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:
+    def estimates(self, before: Floats, after: Floats, run: Run) -> tuple[Floats, dict[str, Any]]:
         deviations, variances = before - before.mean(axis=0), before.var(axis=0)
         together = (deviations * (after - after.mean(axis=0))).mean(axis=0)
         gains = np.divide(together, variances, out=np.zeros_like(together), where=variances > 0)

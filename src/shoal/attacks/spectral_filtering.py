@@ -9,6 +9,7 @@ from shoal.adversary.noise import spectral_filter
 from shoal.attacks._estimation import Estimation
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,6 @@ class SpectralFiltering(Estimation):
     examples: ClassVar[Examples] = ({}, {"within": 0.5, "threshold": 0.2})
     knowledge: ClassVar[str] = "how strong the noise is"
 
-    def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:
+    def estimates(self, before: Floats, after: Floats, run: Run) -> tuple[Floats, dict[str, Any]]:
         filtered = spectral_filter(after, float((after - before).var(axis=0).mean()))
         return filtered.values, {"kept": filtered.kept}

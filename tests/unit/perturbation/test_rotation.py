@@ -8,6 +8,7 @@ import pytest
 
 import shoal
 from shoal.attacks.known_records import located
+from shoal.core.run import Run
 from shoal.errors import ParameterError
 from shoal.perturbation.rotation import random_rotation
 
@@ -83,7 +84,7 @@ def test_people_are_located_by_their_distances_alone() -> None:
     points = generator.normal(size=(60, 3))
     moved = points @ random_rotation(3, generator) + 4.0
     order = generator.permutation(60)
-    rows = located(points[:4], moved[order])
+    rows = located(points[:4], moved[order], Run())
     assert rows is not None and order[rows].tolist() == [0, 1, 2, 3]
     assert located(points[:4] * 1.01, moved) is None
 
