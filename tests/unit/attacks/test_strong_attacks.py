@@ -89,6 +89,16 @@ def test_columns_that_were_not_changed_are_used_too() -> None:
     assert alone.success < 0.1 and all_of_it.success > 0.6
 
 
+def test_the_seed_says_which_records_of_a_large_table_are_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.attacks.assignment_linkage.COMPARED", 200)
+    data, release, _ = perturbed(np.random.default_rng(4).normal(size=(200, 2)), "rank-swapping:share=0.1")
+    one, again, another = shoal.attack(
+        data, release, "assignment-linkage:seed=1", "assignment-linkage:seed=1", "assignment-linkage:seed=2"
+    )  # fmt: skip
+    assert 1 < one.detail["records"] < 200 and one.interval
+    assert one == again and one.detail != another.detail
+
+
 def test_missing_values_stay_missing_and_tell() -> None:
     values = np.random.default_rng(1).normal(size=(60, 2))
     values[:20, 0] = np.nan
