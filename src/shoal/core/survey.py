@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,8 @@ class Survey:
     `looks` has some records, evenly spaced: of each column some distinct values, and the codes of its values record by
     record (negative: missing), or why it cannot be looked at. Equal columns have equal codes; what a code stands for is
     not said. All records are counted: `present` those that have a value in a column, `distinct` its values, and `alone`
-    those that no other record agrees with in all counted columns, missing being a value.
+    those that no other record agrees with in all counted columns, missing being a value. `judged` remembers what was
+    found about a column, or about one beside another, so that it is found once for all releases of a table.
     """
 
     records: int
@@ -63,6 +64,7 @@ class Survey:
     present: Mapping[str, int]
     distinct: Mapping[str, int]
     alone: int
+    judged: dict[tuple[str, ...], str | None] = field(default_factory=dict)
 
 
 def spaced(records: int, most: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 from shoal.core.schema import NAMING, Role
+from shoal.core.survey import Survey
 from shoal.core.values import Values
 from shoal.diagnosis.single_columns import (
     ALMOST_UNIQUE,
@@ -139,7 +140,7 @@ def plain_columns(
             continue
         distinct, present = survey.distinct[name], survey.present[name]
         others = {other: role for other, role in identifying.items() if other not in ghosts.get(name, ())}
-        reason = _reason(name, looks, distinct, present, others)
+        reason = _reason(name, survey, looks, others)
         if reason is not None:
             telling[name] = reason
         elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:
@@ -154,22 +155,30 @@ def plain_columns(
     )  # fmt: skip
 
 
-def _reason(
-    name: str, looks: Mapping[str, Look], distinct: int, present: int, others: Mapping[str, Role]
-) -> str | None:
+def _reason(name: str, survey: Survey, looks: Mapping[str, Look], others: Mapping[str, Role]) -> str | None:
     """Why a column names people, or tells another one; None when it does not."""
-    values = looks[name][0]
+    judged = survey.judged
+    if (name,) not in judged:
+        judged[name,] = _own_reason(name, looks[name][0], survey.distinct[name], survey.present[name])
+    if judged[name,] is not None:
+        return judged[name,]
+    for other, role in others.items():
+        if (name, other) not in judged:
+            what = "quasi-identifier" if role is Role.QUASI else "identifier"
+            judged[name, other] = _reason_for(looks[name], looks[other], f"{what} {quoted(other)}")
+        if judged[name, other] is not None:
+            return judged[name, other]
+    return None
+
+
+def _own_reason(name: str, values: Values, distinct: int, present: int) -> str | None:
+    """Why a column names people; None when it does not."""
     named = naming(name, values, distinct, present)
     if named:
         return named[0]
     heading = heading_of(name, values)
     if heading is not None and heading.meaning == "birth" and are_dates(values):
         return f"its heading says {heading.word!r}, and exact dates of birth single people out"
-    for other, role in others.items():
-        what = "quasi-identifier" if role is Role.QUASI else "identifier"
-        reason = _reason_for(looks[name], looks[other], f"{what} {quoted(other)}")
-        if reason is not None:
-            return reason
     return None
 
 

@@ -4,7 +4,7 @@ both go by. Reasons name columns and counts, never a value."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,14 +59,23 @@ def some(values: Values) -> Any:
     return texts[np.linspace(0, len(texts) - 1, min(len(texts), LOOKED_AT)).astype(int)] if len(texts) else texts
 
 
-def _share(texts: Iterable[str], test: Callable[[str], Any]) -> float:
-    hits = [bool(test(text)) for text in texts]
-    return sum(hits) / len(hits) if hits else 0.0
+def _reaches(texts: Sequence[str], test: Callable[[str], Any], share: float) -> bool:
+    """Whether at least that share of texts passes a test; ends with the text that makes it impossible."""
+    misses = 0
+    for text in texts:
+        misses += not test(text)
+        if (len(texts) - misses) / len(texts) < share:
+            return False
+    return len(texts) > 0
+
+
+def _written(text: str) -> bool:
+    return any(sign.isalpha() for sign in text)
 
 
 def are_dates(values: Values) -> bool:
     """Whether values are dates of whatever form."""
-    return values.kind is Kind.DATE or _share(some(values), _DATE.fullmatch) >= OF_A_FORM
+    return values.kind is Kind.DATE or _reaches(some(values), _DATE.fullmatch, OF_A_FORM)
 
 
 def are_years(values: Values) -> bool:
@@ -89,12 +98,11 @@ def heading_of(name: str, values: Values) -> Heading | None:
     texts, distinct = some(values), len(values.texts)
     fits = True
     if heading.meaning == "name":
-        letters = _share(texts, lambda text: any(sign.isalpha() for sign in text))
-        fits = values.kind not in (Kind.NUMERIC, Kind.DATE) and distinct > 2 and letters >= OF_A_FORM
+        fits = values.kind not in (Kind.NUMERIC, Kind.DATE) and distinct > 2 and _reaches(texts, _written, OF_A_FORM)
     elif heading.meaning == "number":
-        signs = _share(texts, lambda text: any(sign.isdigit() or sign == "@" for sign in text))
         long = float(np.mean([len(text) for text in texts])) >= SHORT if distinct else False
-        fits = values.kind is not Kind.DATE and distinct > 2 and long and signs >= OF_A_FORM
+        signs = long and _reaches(texts, lambda text: any(sign.isdigit() or sign == "@" for sign in text), OF_A_FORM)
+        fits = values.kind is not Kind.DATE and distinct > 2 and signs
     elif heading.meaning == "year":
         fits = are_years(values)
     elif heading.meaning == "date":
@@ -121,7 +129,7 @@ def naming(name: str, values: Values, distinct: int, present: int) -> tuple[str,
         reasons += _key(name, values, distinct, ratio) or _names(texts)
     if values.kind is Kind.CATEGORICAL and not dates and distinct > 2 and ratio > 0.5:
         count = float(np.mean([len(text.split()) for text in texts]))
-        written = _share(texts, lambda text: any(sign.isalpha() for sign in text)) >= OF_A_FORM
+        written = _reaches(texts, _written, OF_A_FORM)
         if count >= FEW_WORDS and written:
             reasons.append(f"free text of {count:.0f} words on average, in which anything may stand")
         elif not reasons and heading is None and written and ratio >= ALMOST_UNIQUE and distinct >= FEWEST:
@@ -149,14 +157,14 @@ def _pattern(texts: Any, *, doubt: bool) -> str | None:
     for pattern, test in (PATTERNS | more).items():
         if doubt and pattern == "phone numbers":
             continue
-        if _share(few, test) >= OF_A_FORM / 2 and _share(texts, test) >= OF_A_FORM:
+        if _reaches(few, test, OF_A_FORM / 2) and _reaches(texts, test, OF_A_FORM):
             return pattern
     return None
 
 
 def are_codes(values: Values) -> bool:
     """Whether values are codes or whole numbers, as keys are; dates are not."""
-    coded = _share(some(values), lambda text: " " not in text and any(sign.isdigit() for sign in text)) >= OF_A_FORM
+    coded = _reaches(some(values), lambda text: " " not in text and any(sign.isdigit() for sign in text), OF_A_FORM)
     return coded and not are_dates(values) and (values.kind is not Kind.NUMERIC or _whole(values))
 
 
@@ -195,7 +203,7 @@ def is_key_of_person(name: str, values: Values) -> bool:
 
 
 def _names(texts: Any) -> list[str]:
-    share = _share(texts, is_name)
+    share = sum(map(is_name, texts)) / max(len(texts), 1)
     if share * len(texts) < FEWEST_NAMES or share < OF_NAMES:
         return []
     return [f"its values read as names of people: {share:.0%} of the distinct ones are known names"]
