@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.adversary.fitting import Places, pairs
 from shoal.core.classes import Classes
+from shoal.core.contracts.attack import Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import TOP, Hierarchy
@@ -69,6 +70,16 @@ class ExternalTable:
             schema = release.schema.with_columns(columns)
             release = replace(release, schema=schema, recoding=None, stated_spellings=release.spellings)
         return cls(release, classes, keys, classes.headcounts)
+
+    @classmethod
+    def once(cls, known: Known, release: Release, other: Dataset, *, what: str, every: bool = False) -> ExternalTable:
+        """People of a table that an attacker has beside a release, made once for all attacks: which classes can hold
+        whom takes long."""
+        place = (cls, id(release), id(other), every)
+        if place not in known.made:
+            known.made[place] = (release, other, cls.of(release, other, what=what, every=every))
+        external: ExternalTable = known.made[place][-1]
+        return external
 
     @staticmethod
     def _refuse(quasi: Sequence[str], other: Dataset, what: str, every: bool) -> NoReturn:
@@ -156,8 +167,17 @@ class ExternalTable:
             sums += np.bincount(persons, weights[classes], len(sums))
         return sums
 
+    @cached_property
+    def _own(self) -> dict[int, tuple[Dataset, Codes]]:
+        return {}
+
     def own(self, dataset: Dataset) -> Codes:
         """The tuples of the release's own table in the same leaves; what the other table does not have is not known."""
+        if id(dataset) not in self._own:
+            self._own[id(dataset)] = (dataset, self._leaves_of(dataset))
+        return self._own[id(dataset)][1]
+
+    def _leaves_of(self, dataset: Dataset) -> Codes:
         keys = dataset.summary.keys.copy()
         for place, name in enumerate(dataset.schema.quasi):
             wider, ours = self.release.hierarchy_of(name), dataset.schema.hierarchy_of(name)

@@ -75,7 +75,7 @@ def held_out_rate(
     name = histogram.column
     if known.held_out is None or name not in known.held_out.schema.sensitive:
         return None, (0.0, 0)
-    external = ExternalTable.of(release, known.held_out, what="the table of held-out people", every=True)
+    external = ExternalTable.once(known, release, known.held_out, what="the table of held-out people", every=True)
     candidates = external.release.view.candidates(external.keys)
     theirs = external.classes.histogram(name)
     truths, owners, counts = external.leaves(name)[theirs.values], theirs.owners, theirs.counts

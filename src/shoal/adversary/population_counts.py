@@ -45,7 +45,7 @@ def population_counts(
     same.
     """
     if known.external is not None:
-        external = ExternalTable.of(release, known.external, what="the external table")
+        external = ExternalTable.once(known, release, known.external, what="the external table")
         heads = external.published.headcounts
         population = external.population(run)
         lacking = int(np.maximum(heads - population, 0).sum())

@@ -102,8 +102,10 @@ def _known_by_ends(tree: Hierarchy, hull: str, low: Any, high: Any) -> Counts:
     if hull == "interval":
         known[wide] = 2
     elif hull == "hierarchy":
-        for place in np.flatnonzero(low < high).tolist():
-            known[place] = _single_children(tree, int(low[place]), int(high[place]))
+        coarse = np.flatnonzero(low < high)
+        nodes, where = np.unique(low[coarse].astype(np.int64) * tree.size + high[coarse], return_inverse=True)
+        leaves = [_single_children(tree, *divmod(node, tree.size)) for node in nodes.tolist()]
+        known[coarse] = np.array(leaves, np.int64)[where]
     return known
 
 

@@ -51,7 +51,7 @@ class Linkage(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:
             raise NotDefined("there is no list of people to link: give an external table")
-        external = ExternalTable.of(release, known.external, what="the external table")
+        external = ExternalTable.once(known, release, known.external, what="the external table")
         heads = external.published.headcounts.astype(np.float64)
         own = external.own(dataset)
         listed = _among(own, external.keys)

@@ -53,7 +53,7 @@ class Membership(Attack):
         if other is None:
             raise NotDefined("who is not in the release is not known: give an external table, or people held out of it")
         what = "the external table" if known.external is not None else "the table of held-out people"
-        external = ExternalTable.of(release, other, what=what)
+        external = ExternalTable.once(known, release, other, what=what)
         heads = external.published.headcounts
         there, everybody = external.population(run), external.people
         if known.external is None:
@@ -76,10 +76,11 @@ class Membership(Attack):
             meaning="how sure the attacker can be that somebody who is in the release is in it",
             detail=detail,
         )
-        return attempt if known.held_out is None else self._with_control(attempt, release, known.held_out, run)
+        return attempt if known.held_out is None else self._with_control(attempt, release, known, run)
 
-    def _with_control(self, attempt: Attempt, release: Release, held_out: Dataset, run: Run) -> Attempt:
-        outside = ExternalTable.of(release, held_out, what="the table of held-out people")
+    def _with_control(self, attempt: Attempt, release: Release, known: Known, run: Run) -> Attempt:
+        assert known.held_out is not None
+        outside = ExternalTable.once(known, release, known.held_out, what="the table of held-out people")
         fitting = outside.weights_of(np.ones(len(outside.published)), outside.keys, run) > 0
         mistaken, people = int(outside.counts[fitting].sum()), outside.people
         if not people:

@@ -66,7 +66,7 @@ class ProbabilisticLinkage(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:
             raise NotDefined("there is no list of people to link: give an external table")
-        external = ExternalTable.of(release, known.external, what="the external table")
+        external = ExternalTable.once(known, release, known.external, what="the external table")
         shared = [place for place, name in enumerate(release.schema.quasi) if name in external.classes.attributes]
         if len(shared) < 2:
             raise NotDefined("the list shares one column with the release; weights are learned from two or more")

@@ -22,6 +22,9 @@ from shoal.core.schema import Role, Schema
 from shoal.forms._reading import TableView, columns_of
 from shoal.publishing.decision import check_plan
 
+REMEMBERED, TABLES = 1 << 24, 2
+"""Pairs of people and classes up to which they are found once, and of how many tables of people."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralizedForm(Form):
@@ -71,7 +74,25 @@ class GeneralizedView(TableView):
         return self._cells
 
     def candidates(self, people: Codes) -> Candidates:
-        """Every class whose ranges hold the person, by its number of records: each record there may be the person's."""
+        """Every class whose ranges hold the person, by its number of records: each record there may be the person's.
+
+        The last tables that were asked about are remembered: one attack after the other asks about the same people.
+        """
+        if (found := self._remembered.get(id(people))) is not None:
+            return found[1]
+        candidates = self._candidates(people)
+        if len(candidates.classes) <= REMEMBERED:
+            if len(self._remembered) >= TABLES:
+                self._remembered.clear()
+            self._remembered[id(people)] = (people, candidates)
+        return candidates
+
+    @cached_property
+    def _remembered(self) -> dict[int, tuple[Codes, Candidates]]:
+        """Candidates that were found before; the people stand beside them so that no others get their place."""
+        return {}
+
+    def _candidates(self, people: Codes) -> Candidates:
         cells, sizes = self._cells, self._people.sizes
         fits = list(pairs(cells.low, cells.high, people))
         persons, classes = (np.concatenate([block[at] for block in fits] or [np.zeros(0, np.int64)]) for at in (0, 1))

@@ -86,7 +86,7 @@ def test_people_are_located_by_their_distances_alone() -> None:
     order = generator.permutation(60)
     rows = located(points[:4], moved[order], Run())
     assert rows is not None and order[rows].tolist() == [0, 1, 2, 3]
-    assert located(points[:4] * 1.01, moved) is None
+    assert located(points[:4] * 1.01, moved, Run()) is None
 
 
 def test_a_column_without_spread_is_refused() -> None:

@@ -113,6 +113,8 @@ class Known:
     later: LocatedRelease | None = None
     obstacle: str = ""
     held_out: Dataset | None = None
+    made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What attacks have made of these tables, so that it is made once for all of them."""
 
 
 class Attack(Parametrized, ABC):
