@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,16 +59,39 @@ class Seen:
 
 
 @contextmanager
-def started() -> Iterator[Any]:
+def started() -> Iterator[Started]:
     """A browser; it ends with the block."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        made = Started(browser, asyncio.get_running_loop())
+        asyncio._set_running_loop(None)
         try:
-            yield browser
+            yield made
         finally:
+            asyncio._set_running_loop(made.loop)
             browser.close()
+
+
+@dataclass(frozen=True)
+class Started:
+    """A browser that waits for whoever needs it.
+
+    Between two calls Playwright leaves its event loop marked as running, and then no other loop can run in the thread:
+    the mark is there only while the browser is used.
+    """
+
+    browser: Any
+    loop: asyncio.AbstractEventLoop
+
+    @contextmanager
+    def used(self) -> Iterator[Any]:
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield self.browser
+        finally:
+            asyncio._set_running_loop(None)
 
 
 @contextmanager

@@ -97,14 +97,21 @@ def reference() -> Path:
     return REFERENCE
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A real browser, one for the tests of a file: while it runs, no test can run an event loop of its own."""
+@pytest.fixture(scope="session")
+def started_browser() -> Iterator[Any]:
+    """A real browser, one for all tests of a process: to start it takes two seconds."""
     import browser as browsers
 
     if browsers.CHROMIUM is None or find_spec("playwright") is None:
         pytest.skip("they need a browser: Chromium and playwright")
     with browsers.started() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(started_browser: Any) -> Iterator[Any]:
+    """The browser for the tests of a file: until its end, no test can run an event loop of its own."""
+    with started_browser.used() as running:
         yield running
 
 

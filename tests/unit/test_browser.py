@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
+
+
+def test_while_it_waits_for_the_next_file_others_may_run_event_loops(started_browser: Any) -> None:
+    for _ in range(2):
+        with started_browser.used() as browser:
+            assert browser.is_connected() and browser.contexts == []
+        assert asyncio.run(asyncio.sleep(0, "done")) == "done"
 
 
 def test_a_browser_notes_requests_errors_and_dialogs(looking: Any, tmp_path: Path) -> None:

@@ -45,7 +45,10 @@ def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> A
     legend = {"orient": "bottom", "columns": 2, "symbolOpacity": 1}
     colour = library.Color("who:N", title=None, scale=scale, legend=legend)
     base = library.Chart(library.Data(values=rows)).encode(
-        x=across, y=down, color=colour, tooltip=["attack:N", "who:N", library.Tooltip("share:Q", format=".2%")]
+        x=across,
+        y=down,
+        color=colour,
+        tooltip=[library.Tooltip("attack:N"), library.Tooltip("who:N"), library.Tooltip("share:Q", format=".2%")],
     )
     bars = base.transform_filter("datum.who == 'with the release'").mark_bar(size=14)
     ticks = base.transform_filter("datum.who == 'without the release' || datum.who == 'people held out'").mark_tick(
@@ -60,11 +63,13 @@ def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> A
     ]
     if sampled:
         layers.append(
-            library.Chart(library.Data(values=sampled)).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=down)
+            library.Chart(library.Data(values=sampled))
+            .mark_rule(strokeWidth=2)
+            .encode(x=library.X("low:Q"), x2=library.X2("high:Q"), y=down)
         )
     if threshold is not None:
         line = library.Chart(library.Data(values=[{"share": accepted(threshold)}]))
-        layers.append(line.mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=2).encode(x="share:Q"))
+        layers.append(line.mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=2).encode(x=library.X("share:Q")))
     title = {"text": "What attacks get out of the release"}
     if threshold is not None:
         title["subtitle"] = f"dashed: the threshold, {line_words(threshold)}"

@@ -61,7 +61,7 @@ def curves(balance: Balance, path: Path | None = None, runs: str = "seeds") -> A
         layers += [
             base.transform_filter({"field": "measure", "equal": each})
             .mark_area(color=SERIES[place % len(SERIES)], opacity=0.18)
-            .encode(y="least:Q", y2="greatest:Q")
+            .encode(y=library.Y("least:Q"), y2=library.Y2("greatest:Q"))
             for place, each in enumerate(order)
         ]
     layers += [
@@ -70,14 +70,14 @@ def curves(balance: Balance, path: Path | None = None, runs: str = "seeds") -> A
         ),
         base.mark_point(size=45, filled=True, opacity=1).encode(
             color=colour, shape=library.Shape("measure:N", scale=one_each(order, SHAPES), **key),
-            tooltip=[f"{axis}:Q", "measure:N", library.Tooltip("share:Q", format=".1%")],
+            tooltip=[*map(library.Tooltip, (f"{axis}:Q", "measure:N")), library.Tooltip("share:Q", format=".1%")],
         ),
     ]  # fmt: skip
     crossing = library.Chart().transform_filter("datum.part == 'met'").encode(x=across, y=up)
     if met:
         layers += [
             crossing.mark_point(size=160, color=INK, strokeWidth=2, filled=False),
-            crossing.mark_text(dy=-16, fontWeight="bold", color=INK).encode(text="label:N"),
+            crossing.mark_text(dy=-16, fontWeight="bold", color=INK).encode(text=library.Text("label:N")),
         ]
     several = len(balance.curves) > 1
     chart = library.layer(*layers).properties(width=WIDTH if not several else WIDTH * 0.7, height=HEIGHT)
@@ -125,15 +125,19 @@ def trade_off(
     shape = library.Shape(
         "group:N", title=None, sort=groups, scale=one_each(groups, SHAPES), legend=LEGEND if by is not None else None
     )
-    tooltip = ["setting:N", library.Tooltip("utility:Q", format=".1%"), library.Tooltip("privacy:Q", format=".1%")]
+    tooltip = [
+        library.Tooltip("setting:N"),
+        library.Tooltip("utility:Q", format=".1%"),
+        library.Tooltip("privacy:Q", format=".1%"),
+    ]
     chart = library.layer(
-        front.mark_line(color=GREY, strokeWidth=2, interpolate="linear").encode(order="privacy:Q"),
+        front.mark_line(color=GREY, strokeWidth=2, interpolate="linear").encode(order=library.Order("privacy:Q")),
         base.mark_point(size=60, opacity=1).encode(color=colour, shape=shape, tooltip=tooltip),
         front.mark_point(size=60, filled=True, opacity=1).encode(color=colour, shape=shape, tooltip=tooltip),
         *(
             front.transform_filter(f"datum.side == {side}")
             .mark_text(align=align, dx=dx, dy=dy, fontSize=10, color=INK)
-            .encode(text="label:N")
+            .encode(text=library.Text("label:N"))
             for side, (align, dx, dy) in enumerate(SIDES)
         ),
     ).properties(width=WIDTH, height=HEIGHT)

@@ -33,11 +33,15 @@ def chart(candidates: Mapping[str, Mapping[str, Any]], *, k: int) -> Any:
     base = library.Chart(library.Data(values=rows)).encode(
         x=library.X("risk:Q", title="chance to find somebody, on average", axis={"format": "%"}, scale=scale),
         y=library.Y("loss:Q", title="share of the detail that is lost (LM)", axis={"format": "%"}),
-        tooltip=["candidate:N", library.Tooltip("risk:Q", format=".1%"), library.Tooltip("loss:Q", format=".1%")],
+        tooltip=[
+            library.Tooltip("candidate:N"),
+            library.Tooltip("risk:Q", format=".1%"),
+            library.Tooltip("loss:Q", format=".1%"),
+        ],
     )
     points = base.mark_point(size=140, filled=True, opacity=1).encode(
         color=library.Color("candidate:N", sort=names, legend=None, scale={"domain": names, "range": list(SERIES)}),
         shape=library.Shape("candidate:N", sort=names, legend=None, scale={"domain": names, "range": list(SHAPES)}),
     )
-    labels = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text="candidate:N")
+    labels = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text=library.Text("candidate:N"))
     return library.layer(points, labels).properties(width=WIDTH, height=HEIGHT)

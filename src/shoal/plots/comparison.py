@@ -35,7 +35,8 @@ def picture(comparison: Comparison, path: Path) -> Path:
     )
     scale, legend = {"domain": algorithms, "range": list(SERIES)}, {"orient": "bottom", "columns": 2}
     colour = library.Color("algorithm:N", sort=algorithms, title=None, scale=scale, legend=legend)
-    tooltip = ["algorithm:N", "models:N", "k:Q", "measure:N", library.Tooltip("value:Q", format=".4~f")]
+    names = map(library.Tooltip, ("algorithm:N", "models:N", "k:Q", "measure:N"))
+    tooltip = [*names, library.Tooltip("value:Q", format=".4~f")]
     base = library.Chart().encode(x=across, y=library.Y("value:Q", title=None), color=colour, tooltip=tooltip)
     marks = library.Shape(
         "algorithm:N", sort=algorithms, title=None, scale={"domain": algorithms, "range": list(SHAPES)}

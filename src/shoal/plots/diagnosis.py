@@ -51,7 +51,7 @@ def curve(answer: Answer) -> Any:
         .encode(
             x=library.X("level:Q", title=f"{letter} that is reached", scale=scale),
             y=library.Y("delta:Q", title="share of records left out (δ)", axis={"format": "%"}),
-            tooltip=["level:Q", library.Tooltip("delta:Q", format=".2%")],
+            tooltip=[library.Tooltip("level:Q"), library.Tooltip("delta:Q", format=".2%")],
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -109,11 +109,11 @@ def lattice(answer: Answer) -> Any:
     base = library.Chart(library.Data(values=dots), title=answer.words)
     layers = [
         base.mark_point(size=70 if len(names) > LABELLED else 180, filled=True, opacity=1).encode(
-            x=x, y=y, tooltip="set:N", **looks
+            x=x, y=y, tooltip=library.Tooltip("set:N"), **looks
         )
     ]
     if len(names) <= LABELLED:
-        layers.append(base.mark_text(dy=20, fontSize=10, lineBreak="\n").encode(x=x, y=y, text="label:N"))
+        layers.append(base.mark_text(dy=20, fontSize=10, lineBreak="\n").encode(x=x, y=y, text=library.Text("label:N")))
         lines = [
             {"x": places[below], "x2": places[chosen], "size": len(below), "size2": len(chosen)}
             for chosen in places
@@ -121,7 +121,7 @@ def lattice(answer: Answer) -> Any:
             if below
         ]
         edges = library.Chart(library.Data(values=lines)).mark_rule(color=PALE)
-        layers.insert(0, edges.encode(x=x, x2="x2:Q", y=y, y2="size2:Q"))
+        layers.insert(0, edges.encode(x=x, x2=library.X2("x2:Q"), y=y, y2=library.Y2("size2:Q")))
     return library.layer(*layers).properties(width=760, height=(110 if len(names) <= LABELLED else 60) * len(names))
 
 
@@ -148,7 +148,7 @@ def borders(answer: Answer) -> Any:
             y=library.Y("row:O", title="sets, a row each", axis={"labels": False, "ticks": False}),
             color=library.Color("border:N", scale={"domain": shown, "range": [GOOD, BAD]}, **key),
             shape=library.Shape("border:N", scale={"domain": shown, "range": ["square", "diamond"]}, **key),
-            tooltip="set:N",
+            tooltip=library.Tooltip("set:N"),
         )
         .properties(width=26 * len(answer.attributes), height=library.Step(13))
     )

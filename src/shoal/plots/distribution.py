@@ -69,7 +69,7 @@ def chart(data: Dataset, release: Release, column: str) -> Any:
             xOffset=library.XOffset("table:N", sort=["original", "release"]),
             y=library.Y("share:Q", title="share of the records", axis={"format": "%"}),
             color=by_table(["original", "release"]),
-            tooltip=["values:N", "table:N", library.Tooltip("share:Q", format=".1%")],
+            tooltip=[library.Tooltip("values:N"), library.Tooltip("table:N"), library.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=WIDTH + 60, height=HEIGHT - 40)
     )

@@ -89,7 +89,7 @@ def check_picture(path: Path) -> None:
 
 def specification(chart: Any) -> dict[str, Any]:
     """What is drawn of a chart: as every picture looks, without what the drawing library cannot bear in a text."""
-    whole = _printable(chart.to_dict())
+    whole = _printable(chart.to_dict(validate=False))  # `save` checks it: a chart that is wrong is for tests to find
     own = whole.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
     return {**whole, "config": {"font": FONT, "padding": PADDING, **own, **themed}}

@@ -47,7 +47,10 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
             xOffset=library.XOffset("table:N", sort=shown),
             y=library.Y("share:Q", title=f"share of all {who}", axis={"format": "%"}),
             color=by_table(shown),
-            tooltip=["table:N", "size:N", "people:Q", library.Tooltip("share:Q", format=".1%")],
+            tooltip=[
+                *map(library.Tooltip, ("table:N", "size:N", "people:Q")),
+                library.Tooltip("share:Q", format=".1%"),
+            ],
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -105,8 +108,8 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
     scale = {"domain": [accepted, above], "range": [BLUE, ORANGE]}
     colour = library.Color("state:N", title=None, scale=scale, legend={"orient": "top"})
     up = library.Y("people:Q", title=who, axis={"format": ",d", "tickMinStep": 1})
-    bars = base.mark_bar().encode(y=up, color=colour, tooltip=["risk:N", "people:Q"])
-    labels = base.mark_text(dy=-7, fontSize=11, color=INK).encode(y="people:Q", text="label:N")
+    bars = base.mark_bar().encode(y=up, color=colour, tooltip=[library.Tooltip("risk:N"), library.Tooltip("people:Q")])
+    labels = base.mark_text(dy=-7, fontSize=11, color=INK).encode(y=library.Y("people:Q"), text=library.Text("label:N"))
     step = WIDTH / len(names)
     place = step * sum(edge <= line for edge in edges[1:].tolist())
     rule = (

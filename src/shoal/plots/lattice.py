@@ -85,15 +85,15 @@ def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
     lines = (
         library.Chart(library.Data(values=steps))
         .mark_rule(color=GREY, strokeWidth=0.5)
-        .encode(x=across, y=up, x2="x2:Q", y2="height2:Q")
+        .encode(x=across, y=up, x2=library.X2("x2:Q"), y2=library.Y2("height2:Q"))
     )
     base = library.Chart(library.Data(values=points)).encode(x=across, y=up)
     colour, shape = library.Color("state:N", **_key(COLOURS)), library.Shape("state:N", **_key(SHAPES))
     marks = base.mark_point(size=120 if nodes.size <= MOST_LABELS else 30, filled=True, opacity=1)
-    marks = marks.encode(color=colour, shape=shape, tooltip=["levels:N", "state:N"])
+    marks = marks.encode(color=colour, shape=shape, tooltip=[library.Tooltip("levels:N"), library.Tooltip("state:N")])
     layers = [lines, marks]
     if nodes.size <= MOST_LABELS:
-        layers.append(base.mark_text(dy=-13, fontSize=10).encode(text="levels:N"))
+        layers.append(base.mark_text(dy=-13, fontSize=10).encode(text=library.Text("levels:N")))
     widest = max(
         sum(1 for place in places.values() if place[1] == height) for height in {y for _, y in places.values()}
     )

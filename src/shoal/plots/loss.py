@@ -39,11 +39,13 @@ def loss(columns: Sequence[ReleasedColumn]) -> Any:
         y=library.Y("column:N", sort=names, title=None, axis={"ticks": False, "labelFontSize": 12}),
         x=library.X("lost:Q", title=title, axis=axis, scale={"domain": [0, 1]}),
     )
-    bars = base.mark_bar(color=BLUE, height=14).encode(tooltip=["column:N", library.Tooltip("lost:Q", format=".1%")])
+    bars = base.mark_bar(color=BLUE, height=14).encode(
+        tooltip=[library.Tooltip("column:N"), library.Tooltip("lost:Q", format=".1%")]
+    )
     inside = "datum.lost > 0.9"
     align, dx, color = f"{inside} ? 'right' : 'left'", f"{inside} ? -5 : 5", f"{inside} ? 'white' : '{INK}'"
     labels = base.mark_text(align={"expr": align}, dx={"expr": dx}, fontSize=11, color={"expr": color})
-    labels = labels.encode(text="label:N")
+    labels = labels.encode(text=library.Text("label:N"))
     return library.layer(bars, labels).properties(
         width=WIDTH - 80, height=ROW * len(rows), title="What each quasi-identifier lost"
     )

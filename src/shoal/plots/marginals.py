@@ -72,7 +72,7 @@ def marginal(data: Dataset, release: Release, name: str) -> Any:
             yOffset=library.YOffset("table:N", sort=shown),
             x=library.X("share:Q", title="share of the records", axis={"format": "%", "tickCount": 6}),
             color=by_table(shown),
-            tooltip=["value:N", "table:N", library.Tooltip("share:Q", format=".2%")],
+            tooltip=[library.Tooltip("value:N"), library.Tooltip("table:N"), library.Tooltip("share:Q", format=".2%")],
         )
         .properties(width=WIDTH - 100, height=24 * len(order))
     )

@@ -30,7 +30,7 @@ def contributions(found: Suda) -> Any:
         .encode(
             x=library.X("share:Q", title="share of all scores", axis={"format": "%"}),
             y=library.Y("column:N", title=None, sort=names),
-            tooltip=["column:N", library.Tooltip("share:Q", format=".1%")],
+            tooltip=[library.Tooltip("column:N"), library.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=WIDTH // 2, height=max(HEIGHT // 2, 18 * len(names)))
     )
@@ -43,7 +43,9 @@ def contributions(found: Suda) -> Any:
     scale = {"type": "symlog", "domain": [0, 4 * max(found.bands.values()) + 1], "nice": False}
     axis = {"labels": False, "ticks": False, "grid": False}
     y = library.Y("count:Q", title=f"{who} (log scale)", scale=scale, axis=axis)
-    bars = base.mark_bar(color=ORANGE).encode(x=x, y=y, tooltip=["band:N", library.Tooltip("count:Q", format=",")])
+    bars = base.mark_bar(color=ORANGE).encode(
+        x=x, y=y, tooltip=[library.Tooltip("band:N"), library.Tooltip("count:Q", format=",")]
+    )
     labels = base.mark_text(dy=-7, fontSize=11).encode(x=x, y=y, text=library.Text("count:Q", format=","))
     scores = library.layer(bars, labels).properties(width=WIDTH // 2, height=max(HEIGHT // 2, 18 * len(names)))
     return library.hconcat(columns, scores, spacing=40)

@@ -57,14 +57,14 @@ def picture(learner: C45, path: Path | str) -> Path:
     drawn = (
         library.Chart(library.Data(values=lines))
         .mark_rule(color="black", strokeWidth=1)
-        .encode(x=across, y=down, x2="x2:Q", y2="y2:Q")
+        .encode(x=across, y=down, x2=library.X2("x2:Q"), y2=library.Y2("y2:Q"))
     )
     layers = [drawn] if lines else []
     for bold, limit in ((False, WIDEST - 16), (True, width)):
         shown = [each for each in texts if each["bold"] is bold]
         style = {"align": "left", "baseline": "middle", "fontSize": 11, "limit": limit, "color": "black"}
         marks = library.Chart(library.Data(values=shown)).mark_text(fontWeight="bold" if bold else "normal", **style)
-        layers.append(marks.encode(x=across, y=down, text="text:N"))
+        layers.append(marks.encode(x=across, y=down, text=library.Text("text:N")))
     leaves = sum(1 for _ in learner.tree_.leaves())
     title = {"text": f"{learner.tree_.total:,.0f} records, {leaves:,} {'leaf' if leaves == 1 else 'leaves'}"}
     chart = library.layer(*layers).properties(width=width, height=height + ROW, title=title)
