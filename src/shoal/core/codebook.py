@@ -150,9 +150,8 @@ class Codebook:
         the interval that a label spells."""
         texts = objects(labels)
         if lengths is None and hierarchy.ordered:
-            ends = zip(texts, low.tolist(), high.tolist(), strict=True)
             # A range with missing values in it has no length, and costs everything anyway.
-            lengths = np.nan_to_num(np.array([hierarchy.length(*entry) for entry in ends], np.float64))
+            lengths = np.nan_to_num(hierarchy.lengths(texts, low, high))
         lengths = np.zeros(len(low)) if lengths is None else lengths
         levels = hierarchy.ancestor_levels(low, high) if levels is None else levels
         return cls(hierarchy.column, texts, low, high, levels.astype(np.int32), lengths, raw, means)

@@ -137,12 +137,14 @@ class Hierarchy:
                 length[exact] = upper[nodes[exact]] - lower[nodes[exact]]
         return length
 
-    def length(self, text: str | None, low: int, high: int) -> float:
-        """The length of one published value: from bound to bound where its label is an interval."""
-        ends = self._ends(text)
-        if ends is not None and low != high:
-            return ends[1] - ends[0]
-        return float(self.extent(np.array([low], np.int32), np.array([high], np.int32))[0])
+    def lengths(self, texts: NDArray[Any], low: Codes, high: Codes) -> Floats:
+        """The lengths of published values: from bound to bound where a label is an interval."""
+        lengths = self.extent(low, high)
+        for at in np.flatnonzero(low != high):
+            ends = self._ends(texts[at])
+            if ends is not None:
+                lengths[at] = ends[1] - ends[0]
+        return lengths
 
     def label(self, low: int, high: int, *, interval: bool = False) -> str | None:
         """How a range of leaves is published: the raw value, an interval where that is wanted, the node's label, or

@@ -59,6 +59,11 @@ def _adapter(plugin: Any, name: str) -> Any:
 
 def parameters(plugin: type) -> tuple[Parameter, ...]:
     """The parameters of a plug-in class, in the order they are declared, those without a default first."""
+    return _parameters(plugin)
+
+
+@cache
+def _parameters(plugin: type) -> tuple[Parameter, ...]:
     parameters = []
     for field in dataclasses.fields(plugin):
         kind, bounds, text = _described(_hints(plugin)[field.name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
 
@@ -83,15 +84,22 @@ class Clustering(Metric):
     def _clustered(self, points: Floats) -> Any:
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits
 
         distinct = len(np.unique(points, axis=0))
         search = KMeans(min(self.clusters, distinct), n_init=5, random_state=self.seed)
         # One thread: so few points are clustered sooner, and sums do not depend on the number of processors.
-        with threadpool_limits(1), warnings.catch_warnings():
+        with _numeric_libraries().limit(limits=1), warnings.catch_warnings():
             # Points that differ by rounding alone end in one cluster, and then there are fewer: that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return search.fit(points).labels_
+
+
+@cache
+def _numeric_libraries() -> Any:
+    """The libraries whose threads can be limited. They are looked for once: all are there when scikit-learn is."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _points(trees: tuple[Hierarchy, ...], low: Codes, high: Codes) -> Floats:

@@ -66,28 +66,36 @@ class _DateParts:
         names = [field.name for field in parts.type]
         self.parts = dict(zip(names, parts.flatten(), strict=True))
         self.shaped: Mask = parts.is_valid().to_numpy(zero_copy_only=False)
-        lengths = {name: filled(pc.utf8_length(self.parts[name])) for name in ("first", "third", "fraction")}
+        lengths = {name: filled(pc.utf8_length(self.parts[name])) for name in ("first", "third")}
         same = filled(pc.equal(self.parts["sign"], self.parts["again"])).astype(np.bool_)
         self.year_first: Mask = self.shaped & same & (lengths["first"] == 4) & (lengths["third"] <= 2)
         self.year_last: Mask = self.shaped & same & (lengths["first"] <= 2) & (lengths["third"] == 4)
         self.timed: Mask = filled(pc.not_equal(self.parts["gap"], "")).astype(np.bool_)
+        self.clock_fits: Mask = np.ones(len(texts), np.bool_)
+        self.zoned: Mask = np.zeros(len(texts), np.bool_)
+        self.nanos, self.ahead = np.zeros((2, len(texts)), np.int64)
+        if self.timed.any():
+            self._read_clock()
+
+    def _read_clock(self) -> None:
+        """Takes the times apart."""
         hours, half = self.number("hour"), pc.utf8_lower(self.parts["half"]).fill_null("")
         halved = filled(pc.not_equal(half, "")).astype(np.bool_)
         by_twelve = hours % 12 + 12 * filled(pc.equal(half, "pm"))
         hours_fit = np.where(halved, (hours >= 1) & (hours <= 12), hours <= 23)
         minutes, seconds = self.number("minute"), self.number("seconds")
-        self.clock_fits: Mask = hours_fit & (minutes <= 59) & (seconds <= 59)
-        fraction = self.number("fraction") * 10 ** (9 - lengths["fraction"].astype(np.int64))
+        self.clock_fits = hours_fit & (minutes <= 59) & (seconds <= 59)
+        digits = filled(pc.utf8_length(self.parts["fraction"])).astype(np.int64)
         counted = (np.where(halved, by_twelve, hours) * 60 + minutes) * 60 + seconds
-        self.nanos: Days = counted.astype(np.int64) * NANOS + fraction
+        self.nanos = counted.astype(np.int64) * NANOS + self.number("fraction") * 10 ** (9 - digits)
         offsets = self.parts["offset"].fill_null("")
-        self.zoned: Mask = filled(pc.not_equal(offsets, "")).astype(np.bool_)
+        self.zoned = filled(pc.not_equal(offsets, "")).astype(np.bool_)
         signs = np.where(filled(pc.starts_with(offsets, "-")), -1, 1)
         figures = pc.utf8_rpad(pc.replace_substring_regex(offsets, r"\D", ""), 6, "0")
         hours, minutes, seconds = (
             filled(pc.utf8_slice_codeunits(figures, at, at + 2).cast(pa.int64())) for at in (0, 2, 4)
         )
-        self.ahead: Days = signs * ((hours * 60 + minutes) * 60 + seconds).astype(np.int64)
+        self.ahead = signs * ((hours * 60 + minutes) * 60 + seconds).astype(np.int64)
         self.clock_fits &= (hours <= 23) & (minutes <= 59) & (seconds <= 59)
 
     def number(self, name: str) -> Days:
