@@ -185,18 +185,7 @@ def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> MemorySource:
     if numbered:  # pandas numbers the columns that nobody named
         wrapped = nw.from_native(frame.rename(columns=str))
     names = checked_names(wrapped.columns, "the frame", rename=opening.rename_duplicates)
-    columns = {}
-    for name, spelled in zip(names, wrapped.columns, strict=True):
-        try:
-            if wrapped.implementation.is_polars() and wrapped.schema[spelled] == nw.Object:
-                raise TypeError("objects have no Arrow type")
-            columns[name] = without_views(name, wrapped.select(spelled).to_arrow().column(0))
-        except UnicodeError:
-            raise InputError(f"column {quoted(name)} holds text that is not Unicode; mend or drop it") from None
-        except (pa.ArrowException, TypeError, ValueError):
-            raise InputError(
-                f"column {quoted(name)} mixes types that no table can hold; make it all text or all numbers"
-            ) from None
+    columns = _arrow_columns(wrapped, names)
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
     opened = MemorySource(
         names if numbered else held_back(names, _first_records(columns.values())),
@@ -206,6 +195,31 @@ def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> MemorySource:
         dtypes=dtypes,
     )
     return _without_row_numbers(opened, "the frame")
+
+
+def _arrow_columns(wrapped: Any, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """The columns of an eager frame: all at once, or else one by one, to say which cannot be had."""
+    import narwhals as nw
+
+    objects = wrapped.implementation.is_polars() and nw.Object in wrapped.schema.values()
+    try:
+        whole = None if objects else wrapped.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        whole = None
+    columns = {}
+    for at, (name, spelled) in enumerate(zip(names, wrapped.columns, strict=True)):
+        try:
+            if objects and wrapped.schema[spelled] == nw.Object:
+                raise TypeError("objects have no Arrow type")
+            found = wrapped.select(spelled).to_arrow().column(0) if whole is None else whole.column(at)
+            columns[name] = without_views(name, found)
+        except UnicodeError:
+            raise InputError(f"column {quoted(name)} holds text that is not Unicode; mend or drop it") from None
+        except (pa.ArrowException, TypeError, ValueError):
+            raise InputError(
+                f"column {quoted(name)} mixes types that no table can hold; make it all text or all numbers"
+            ) from None
+    return columns
 
 
 def _streamed(frame: Any) -> pa.Table:
