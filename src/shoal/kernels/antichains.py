@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 
-@kernel
+@inner
 def _inside(chosen, masks, used):
     for position in range(used):  # noqa: SIM110, generators do not compile
         if chosen & ~masks[position] == 0:

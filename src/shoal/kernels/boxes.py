@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 
 class Charges(NamedTuple):
@@ -99,7 +99,7 @@ def greatest_costs(costs, heights, domain):
     return greatest, starts, alike
 
 
-@kernel
+@inner
 def _bits(counts, begin, width):
     """The information in bits, times their number, of values: Σ c·log2(s/c)."""
     whole = np.int64(0)
@@ -113,7 +113,7 @@ def _bits(counts, begin, width):
     return total
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _added(position, level, top, lost, charges, score, domain):
     """What an attribute adds to the score at a level, when records with such values of the level `top` are left out.
 
@@ -136,7 +136,7 @@ def _added(position, level, top, lost, charges, score, domain):
     return score.weights[position] * (np.log1p(term) if score.geometric else term)
 
 
-@kernel
+@inner
 def scored(levels, lost, rates, domain):
     """The score of a node when records with such values of its levels are left out."""
     value = 0.0
@@ -157,7 +157,7 @@ def terms(levels, lost, rates, domain):
     return added
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _with(sums, position, more, parts):
     """The score when the parts add so much, and an attribute more than that."""
     value = 0.0
@@ -166,7 +166,7 @@ def _with(sums, position, more, parts):
     return np.expm1(value) if parts.geometric else value
 
 
-@kernel
+@inner
 def _bound(low, high, terms, limit, parts):
     """The least score of any node from `low` to `high`, of which each attribute adds at each level what `terms` says or
     more.

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import Roster, Walk, bound, joined, pop, push, roster, start, walk_through
 from shoal.kernels.members import reach
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
     hall: Any
 
 
-@kernel
+@inner
 def _bit(value):
     return np.uint64(1) << np.uint64(value & 63)
 
@@ -93,7 +93,7 @@ def filled(points, values, counts, left, boxes, origin):
     )  # fmt: skip
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def _open(value, buckets, rule):
     left = buckets.left[value]
     if left == 0:
@@ -103,7 +103,7 @@ def _open(value, buckets, rule):
     return rule.again and (left > rule.coming or (rule.slack[0] > 0 and rule.slack[1] > 0))
 
 
-@kernel
+@inner
 def _open_mask(buckets, rule):
     """The bits of the values that may be drawn, perhaps with others."""
     if len(buckets.left) > 64 and rule.slack[0] > 0:
@@ -115,7 +115,7 @@ def _open_mask(buckets, rule):
     return mask
 
 
-@kernel
+@inner
 def _cheapest(buckets, rule, costs, low, high):
     """The kind that may be drawn from and costs least in a cluster; -1 when there is none."""
     boxes, masks = buckets.roster.boxes, buckets.masks
@@ -143,7 +143,7 @@ def _cheapest(buckets, rule, costs, low, high):
                     best, chosen = here, kind
 
 
-@kernel
+@inner
 def _farthest(buckets, rule, costs, origin, begins):
     """The kind that may be drawn from and is farthest from one, of the values that `begins` names; -1 when there is
     none."""
@@ -174,7 +174,7 @@ def _farthest(buckets, rule, costs, origin, begins):
                     best, chosen = here, kind
 
 
-@kernel
+@inner
 def _next(size, buckets, rule, costs, low, high):
     """Draws the record with which a cluster goes on, or begins; returns its kind, -1 when there is none, and whether
     its value is new in this round."""
@@ -207,7 +207,7 @@ def _next(size, buckets, rule, costs, low, high):
     return kind, fresh
 
 
-@kernel
+@inner
 def _strike(kind, buckets):
     """Takes the value of a kind without records out of the masks above it where no other kind has it."""
     boxes, masks = buckets.roster.boxes, buckets.masks
@@ -226,7 +226,7 @@ def _strike(kind, buckets):
         mask = masks[child] | masks[child + 1]
 
 
-@kernel
+@inner
 def _slack(left, rounds, wanted):
     """How many records more there are than `rounds` of so many different values need (Hall): a round takes a value
     once, so of each value no more than `rounds` records count."""

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.index import Roster, Walk, joined, near_bucket, retire, roster, start, stretch, walk_through
-from shoal.kernels.sorting import order_of
+from shoal.kernels.sorting import first_from, order_of
 
 
 class Centres(NamedTuple):
@@ -33,7 +33,7 @@ class Gathering(NamedTuple):
     walk: Walk
 
 
-@kernel
+@inner
 def _enter(cluster, point, costs, centres):
     """Takes one record into a cluster and moves its centre."""
     low, high, filled = centres.low[cluster], centres.high[cluster], centres.filled[cluster]
@@ -50,7 +50,7 @@ def _enter(cluster, point, costs, centres):
             mean = centres.sums[cluster, attribute] / filled[attribute]
             first = base + (1 if costs.missing[attribute] else 0)
             last = base + costs.sizes[attribute]
-            place = first + np.searchsorted(costs.values[first:last], mean)
+            place = first_from(mean, costs.values, first, last)
             if place == last or (place > first and mean - costs.values[place - 1] <= costs.values[place] - mean):
                 place -= 1
             low[attribute], high[attribute] = place - base, place - base
@@ -100,7 +100,7 @@ def gathering(centres, boxes, least):
     return clusters
 
 
-@kernel
+@inner
 def _closest(point, low, high, open_, boxes, alive, walk, costs):
     """The open cluster whose centre is closest to a record."""
     best, chosen = np.inf, -1

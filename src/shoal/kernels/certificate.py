@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 
 
@@ -24,7 +24,7 @@ class SweptAttribute(NamedTuple):
     codes: Any
 
 
-@kernel
+@inner
 def _length(costs, axis, low, high):
     """What a range of the axis costs."""
     if axis.attribute < 0:
@@ -32,7 +32,7 @@ def _length(costs, axis, low, high):
     return cost(costs, axis.attribute, low, high)
 
 
-@kernel
+@inner
 def _steps(family, group, axis, firsts):
     """Where the points of a group with equal codes begin; returns how many such runs there are."""
     begin, end = family.starts[group], family.starts[group + 1]
@@ -86,7 +86,7 @@ def cheapest(family, axis, costs, counts, least, dearest, prices, flag):
                 left += 1
 
 
-@kernel
+@inner
 def _take(price, count, top, worth):
     """Takes up to `count` records of one price among the dearest ones; returns what those are worth together."""
     last = len(top) - 1

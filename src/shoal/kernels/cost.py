@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 
 class Costs(NamedTuple):
@@ -60,7 +60,7 @@ def span(costs, low, high):
     return total
 
 
-@kernel
+@inner
 def union(costs, low, high, other_low, other_high, limit):
     """The cost of two sets together; stops early, with what it has, once that exceeds `limit`."""
     total = 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.kernels.bits import WIDTH, count, equal, lowest
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -102,7 +102,7 @@ def are_laid_out(data, places, rows, width):
     return True
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def _hashed(length, first, second, third):
     return (first ^ length) * _MIX + second * _SECOND + third * _THIRD
 
@@ -182,7 +182,7 @@ def encode(block, layout, lexicon, used, row, codes):
     return used, np.int64(at)
 
 
-@kernel
+@inner
 def _same(words, begin, length, known, start, end):
     """Whether a field and a text are the same behind their heads."""
     begin, length = np.int64(begin), np.int64(length)
@@ -195,7 +195,7 @@ def _same(words, begin, length, known, start, end):
     return True
 
 
-@kernel
+@inner
 def _doubled(data, begin, end):
     """Whether quotation marks stand in pairs."""
     at = begin

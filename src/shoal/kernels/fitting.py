@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.sorting import order_of
 
 BUCKET = 8
@@ -68,7 +68,7 @@ def tree_of(lows, highs):
     return BoxTree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def _inside(low, high, at, points, point):
     for attribute in range(len(low)):
         code = points[attribute, point]

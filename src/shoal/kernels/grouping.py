@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def slot_of(key, shift):
     mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
     return np.int64((mixed * _MIX) >> shift)
@@ -49,7 +49,7 @@ def _bits(table):
     return bits
 
 
-@kernel
+@inner
 def _grown(slots, counts):
     """The same open-addressing table, four times as large."""
     bits = _bits(slots) + 2
@@ -77,7 +77,7 @@ def aggregate(keys, weights, slots, counts, used):
     return slots, counts, used + _count(keys, weights, slots, counts)
 
 
-@kernel
+@inner
 def _count(keys, weights, slots, counts):
     """Counts keys in an open-addressing table; returns how many were new."""
     shift = np.uint64(64 - _bits(slots))

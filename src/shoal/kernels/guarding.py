@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner
 from shoal.kernels.levels import fill
 
 
@@ -35,7 +35,7 @@ class Tally(NamedTuple):
     levels: Any
 
 
-@kernel
+@inner
 def tally_for(guard):
     """Room to count the values of one cluster at a time."""
     kinds = guard.kinds
@@ -45,7 +45,7 @@ def tally_for(guard):
     )  # fmt: skip
 
 
-@kernel
+@inner
 def keeps(cluster, leaving, coming, state, guard, tally):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
     if len(state.counts):
@@ -67,7 +67,7 @@ def keeps(cluster, leaving, coming, state, guard, tally):
     return True
 
 
-@kernel
+@inner
 def _read_counts(cluster, leaving, coming, state, tally):
     """Writes the values of a cluster and how often they occur, in ascending order; returns how many there are."""
     distinct = 0
@@ -81,7 +81,7 @@ def _read_counts(cluster, leaving, coming, state, tally):
     return distinct
 
 
-@kernel
+@inner
 def _count(cluster, leaving, coming, state, guard, tally):
     """The same where the records have to be counted."""
     values, counts = tally.values, tally.counts

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import insert, order_of
 
@@ -47,7 +47,7 @@ class Walk(NamedTuple):
     costs: Any
 
 
-@kernel
+@inner
 def walk_through(boxes):
     """Room for walks through a tree, one after the other."""
     room = len(boxes.left) + 1
@@ -58,13 +58,13 @@ def walk_through(boxes):
     return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64), np.empty(fullest))
 
 
-@kernel
+@inner
 def start(walk):
     """Sets a walk to the root."""
     walk.stack[0], walk.bounds[0], walk.depth[0] = 0, -np.inf, 1
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def pop(walk, boxes, marks, closed, limit, ties):
     """The next node with a bound below `limit`, -1 when there is none.
 
@@ -82,7 +82,7 @@ def pop(walk, boxes, marks, closed, limit, ties):
     return chosen
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def push(walk, child, first, second):
     """Has both children of a node visited next, the one with the lower bound first."""
     near = 0 if first <= second else 1
@@ -92,7 +92,7 @@ def push(walk, child, first, second):
     walk.depth[0] = depth + 2
 
 
-@kernel
+@inner
 def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
     """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none.
 
@@ -108,7 +108,7 @@ def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
         push(walk, child, first, second)
 
 
-@kernel
+@inner
 def _median(codes):
     """The code such that codes up to it make the most even halves; there are at least two different codes."""
     order = order_of(codes)
@@ -177,7 +177,7 @@ def build(points, costs, bucket, flag):
     return Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
 
 
-@kernel
+@inner
 def roster(boxes):
     """A tree with all its points, and boxes of its own."""
     homes = np.empty(len(boxes.order), np.int32)
@@ -193,7 +193,7 @@ def roster(boxes):
     return Roster(own, homes, parents, boxes.ends - boxes.begins)
 
 
-@kernel
+@inner
 def retire(point, roster):
     """Strikes a point off."""
     node = roster.homes[point]
@@ -202,7 +202,7 @@ def retire(point, roster):
         node = roster.parents[node]
 
 
-@kernel
+@inner
 def stretch(point, low, high, roster):
     """Widens the boxes above a point until they hold a range."""
     node = roster.homes[point]
@@ -221,7 +221,7 @@ def stretch(point, low, high, roster):
         node = roster.parents[node]
 
 
-@kernel
+@inner
 def _bounds(costs, low, high, box_low, box_high, child, limit):
     """What `bound` says of two boxes, one row after the other. Rows of their own would be counted by whoever holds
     them, which takes longer than all the rest."""
@@ -238,7 +238,7 @@ def _bounds(costs, low, high, box_low, box_high, child, limit):
     return first, second
 
 
-@kernel
+@inner
 def bound(costs, low, high, box_low, box_high, limit):
     """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
     total = 0.0
@@ -254,7 +254,7 @@ def bound(costs, low, high, box_low, box_high, limit):
     return total
 
 
-@kernel
+@inner
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0
@@ -266,7 +266,7 @@ def joined(costs, low, high, point, limit):
     return total
 
 
-@kernel
+@inner
 def join(costs, low, high, points, names, begin, end, limit, totals):
     """Fills in `totals` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
     takes longer than what it does."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.grouping import slot_of
 
 WIDEST = 2.0**62
@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
     firsts: Any
 
 
-@kernel
+@inner
 def _lookup(levels, packs, domain, table):
     """Fills, for every code of those packed columns, its part of the key; returns the size of the key space."""
     members, starts, pack_starts, leaf_counts, _, codes, code_starts, widths = domain
@@ -91,7 +91,7 @@ def _lookup(levels, packs, domain, table):
     return stride
 
 
-@kernel
+@inner
 def _telling(levels, domain):
     """The packed columns whose attributes are not all at levels of one value: the others add nothing to any key."""
     packs = np.empty(len(domain.pack_starts), np.int64)
@@ -121,7 +121,7 @@ def smallest(bases, sizes, count, nodes):
     return best
 
 
-@kernel
+@inner
 def _keyed(begin, packed, packs, domain, table, keys):
     """The keys of some tuples from `begin` on, column by column; returns how many there are."""
     columns, pack_starts = packed.columns, domain.pack_starts

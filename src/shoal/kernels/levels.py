@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, EQUAL, ORDERED, TREE, APART = range(9)
 
@@ -30,7 +30,7 @@ class Measure(NamedTuple):
     masses: np.ndarray = _NO_MASSES
 
 
-@kernel
+@inner
 def _entropy(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         entropy = 0.0
@@ -40,7 +40,7 @@ def _entropy(starts, counts, sizes, levels):
         levels[owner] = np.exp(entropy)
 
 
-@kernel
+@inner
 def _frequency(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         most = 1
@@ -49,7 +49,7 @@ def _frequency(starts, counts, sizes, levels):
         levels[owner] = sizes[owner] / most
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def put_in_order(array, begin, end):
     """Sorts a part of an array in place; most parts are small."""
     if end - begin > 32:
@@ -63,7 +63,7 @@ def put_in_order(array, begin, end):
         array[at] = entry
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _ascending(starts, counts, owner, scratch):
     """Writes the counts of a class in ascending order; returns how many there are."""
     used = starts[owner + 1] - starts[owner]
@@ -73,7 +73,7 @@ def _ascending(starts, counts, owner, scratch):
     return used
 
 
-@kernel
+@inner
 def _recursive(starts, counts, c, scratch, levels):
     """The greatest l for which the most frequent count over the tail from the l-th on stays below c."""
     for owner in range(len(levels)):
@@ -88,7 +88,7 @@ def _recursive(starts, counts, c, scratch, levels):
         levels[owner] = level
 
 
-@kernel
+@inner
 def _ratio(starts, counts, rank, scratch, levels):
     """The most frequent count over the sum of all but the `rank - 1` greatest ones."""
     for owner in range(len(levels)):
@@ -100,7 +100,7 @@ def _ratio(starts, counts, rank, scratch, levels):
             levels[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
 
 
-@kernel
+@inner
 def _equal(starts, values, counts, sizes, priors, levels):
     """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
     for owner in range(len(levels)):
@@ -108,7 +108,7 @@ def _equal(starts, values, counts, sizes, priors, levels):
             levels[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
 
 
-@kernel
+@inner
 def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
     """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
     difference of the cumulated shares.
@@ -141,7 +141,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
         levels[owner] = moved / steps
 
 
-@kernel
+@inner
 def _tree(starts, values, counts, sizes, nodes, masses, levels):
     """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
     mean over the levels below the top of half the sum of the differences there.
@@ -163,7 +163,7 @@ def _tree(starts, values, counts, sizes, nodes, masses, levels):
         levels[owner] = surplus / len(nodes)
 
 
-@kernel
+@inner
 def _apart(starts, values, priors, levels):
     """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
     for owner in range(len(levels)):
@@ -172,7 +172,7 @@ def _apart(starts, values, priors, levels):
             levels[owner] -= priors[values[entry]]
 
 
-@kernel
+@inner
 def fill(starts, values, counts, sizes, measure, scratch, levels):
     """Writes the level of each class of a histogram into `levels`, which is all zero; its entries stand in ascending
     order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""

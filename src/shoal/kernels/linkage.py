@@ -1,8 +1,7 @@
 """Linkage by distance: how often the nearest of the original records is a masked record's own."""
 
-import numpy as np
-
 from shoal.kernels.compilation import kernel
+from shoal.kernels.sorting import first_from
 from shoal.kernels.squares import apart
 
 SAME = 1e-12
@@ -21,7 +20,7 @@ def own_is_nearest(before, after, order, along, where, begin, end, chances, flag
         if flag[0]:
             return
         own = apart(before[record], after[record])
-        middle = np.searchsorted(along, where[record])
+        middle = first_from(where[record], along, 0, count)
         ties, nearest = 0, True
         for step in (1, -1):
             place = middle if step == 1 else middle - 1

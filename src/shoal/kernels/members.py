@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span
 from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, retire, roster, start, walk_through
 from shoal.kernels.sorting import insert
@@ -40,7 +40,7 @@ def seeded(counts, boxes, origin):
     )  # fmt: skip
 
 
-@kernel
+@inner
 def _cheapest(points, growth, costs, low, high):
     """The point with records left that costs least in a cluster, and the cost of the cluster with it."""
     boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
@@ -57,7 +57,7 @@ def _cheapest(points, growth, costs, low, high):
                 best, chosen = here[place - begin], boxes.order[place]
 
 
-@kernel
+@inner
 def reach(costs, point, box_low, box_high):
     """The most that a point of a box can be away from a point."""
     total = 0.0
@@ -70,7 +70,7 @@ def reach(costs, point, box_low, box_high):
     return total
 
 
-@kernel
+@inner
 def _farthest(points, growth, costs, origin):
     """The point with records left that is farthest from one."""
     boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
@@ -94,7 +94,7 @@ def _farthest(points, growth, costs, origin):
                 best, chosen = here[place - begin], boxes.order[place]
 
 
-@kernel
+@inner
 def _alone(point, points, growth, costs, others):
     """The cost of a record together with the so many others without a cluster that are nearest to it."""
     boxes, alive, query = growth.roster.boxes, growth.roster.alive, points[point]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import span, union
 from shoal.kernels.index import Roster, Walk, near_bucket, retire, roster, start, stretch, walk_through
 
@@ -55,14 +55,14 @@ def mergers(clusters, boxes):
     return state
 
 
-@kernel
+@inner
 def _widen(cluster, low, high, clusters):
     for attribute in range(len(low)):
         clusters.low[cluster, attribute] = min(clusters.low[cluster, attribute], low[attribute])
         clusters.high[cluster, attribute] = max(clusters.high[cluster, attribute], high[attribute])
 
 
-@kernel
+@inner
 def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""

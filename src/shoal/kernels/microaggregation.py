@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import insert
 
 
-@kernel
+@inner
 def _apart(costs, left, right):
     """The squared distance of two points: the sum of the squared costs of the attributes."""
     total = 0.0
@@ -38,7 +38,7 @@ def average(points, counts, costs):
     return middle
 
 
-@kernel
+@inner
 def _farthest(origin, points, remaining, alive, costs):
     best, chosen = -1.0, -1
     for point in alive:
@@ -49,7 +49,7 @@ def _farthest(origin, points, remaining, alive, costs):
     return chosen
 
 
-@kernel
+@inner
 def _gather(origin, points, remaining, alive, costs, least, near, distances):
     """The nearest points to one, nearest first, at most `least` of them; they have at least `least` records."""
     count = 0

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import order_of
 
@@ -43,14 +43,14 @@ class Moves(NamedTuple):
 # first run of a fresh installation waits for it.
 
 
-@kernel
+@inner
 def _cleared(tally, count):
     """Sets the first tallies to zero."""
     for place in range(count):
         tally[place] = 0
 
 
-@kernel
+@inner
 def _column(points, begin, end, attribute):
     """The codes of some points in one attribute."""
     codes = np.empty(end - begin, np.int32)
@@ -59,7 +59,7 @@ def _column(points, begin, end, attribute):
     return codes
 
 
-@kernel
+@inner
 def _ancestor(attribute, low, high, costs):
     """Where the row of the tree matrix begins that holds the closest common ancestor of two leaves."""
     offset = costs.rows[attribute]
@@ -69,7 +69,7 @@ def _ancestor(attribute, low, high, costs):
     return offset
 
 
-@kernel
+@inner
 def _threshold(points, begin, end, attribute, low, high, least, missing_first, tally):
     """The code such that codes up to it go left, with the most even sides; -1 when no cut leaves enough on both."""
     reach = high - low + 1
@@ -89,7 +89,7 @@ def _threshold(points, begin, end, attribute, low, high, least, missing_first, t
     return best
 
 
-@kernel
+@inner
 def _scattered_threshold(points, begin, end, attribute, least):
     """The same for few points over a wide range of codes, by sorting."""
     codes = _column(points, begin, end, attribute)
@@ -107,7 +107,7 @@ def _scattered_threshold(points, begin, end, attribute, least):
     return best
 
 
-@kernel
+@inner
 def _sides(points, begin, end, attribute, low, high, least, costs, tally, side):
     """Gives every point of the partition its side; returns the number of sides, 0 when there is no allowable cut.
 
@@ -157,7 +157,7 @@ def _sides(points, begin, end, attribute, low, high, least, costs, tally, side):
     return at
 
 
-@kernel
+@inner
 def _halves(points, begin, end, attribute, least, side):
     """A relaxed cut: half of the points on each side, equal values on either."""
     if (end - begin) // 2 < least:
@@ -169,7 +169,7 @@ def _halves(points, begin, end, attribute, least, side):
     return 2
 
 
-@kernel
+@inner
 def _move(points, begin, end, parts, tally, moves):
     """Reorders the points of a partition so that its sides stand one after the other."""
     codes, weights, identities = moves.spare

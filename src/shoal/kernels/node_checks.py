@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.boxes import counted, scored, terms
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.lattice import number
 from shoal.kernels.publishable import judged
 
@@ -63,7 +63,7 @@ def weighed(levels, table, firsts, sizes, broken, keepable, budget, rates, domai
     return published, records, gone, added, scored(levels, lost, rates, domain)
 
 
-@kernel
+@inner
 def _check(levels, packed, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
@@ -89,7 +89,7 @@ def _check(levels, packed, table, least, budget, rates, domain, scratch):
     return classes, published, records, gone, added, value
 
 
-@kernel
+@inner
 def _large(classes, sizes, least):
     """The place of each class among those of `least` records or more, -1 for the others; how many such there are."""
     places = np.empty(classes, np.int32)
@@ -132,7 +132,7 @@ def rolled(owners, places, large, histogram):
     return starts, values[:at], counts[:at]
 
 
-@kernel
+@inner
 def _examination(levels, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
     classes = number(levels, packed, len(packed.weights), domain, scratch)
@@ -154,14 +154,14 @@ def _examination(levels, packed, table, histogram, measure, worst, least, budget
     return classes, published, records, gone, added, value
 
 
-@kernel
+@inner
 def _room(nodes, domain):
     return NodeChecks(
         np.zeros((len(nodes), 4), np.int64), np.zeros((len(nodes), *domain.widths.shape)), np.full(len(nodes), np.nan)
     )
 
 
-@kernel
+@inner
 def _write(checks, at, check):
     classes, published, records, gone, terms, score = check
     checks.counts[at, 0], checks.counts[at, 1] = classes, published

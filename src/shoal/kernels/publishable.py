@@ -18,7 +18,7 @@ the bound is found by bisection.
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.levels import (
     DISTINCT,
     ENTROPY,
@@ -38,7 +38,7 @@ _NEAR = 0.25
 """Newton's method stops where a round brings less than this share of a record: what comes after it hardly matters."""
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _hopeless(begin, end, values, counts, measure, needed, staying):
     """Whether so many records surely cannot stay, by the single values alone: what they can have without excess, and
     the other levels of a hierarchy no excess at all, is less than needed."""
@@ -50,7 +50,7 @@ def _hopeless(begin, end, values, counts, measure, needed, staying):
     return fine + (len(measure.nodes) - 1 if tree else 0) * staying < needed * staying
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _sets(begin, end, values, counts, measure, records, shares):
     """How many records of the class each set has, and its share of the table: the values on their own, or those below
     each node of a hierarchy, level by level. Sets without a record are left out. Returns how many sets there are."""
@@ -74,7 +74,7 @@ def _sets(begin, end, values, counts, measure, records, shares):
     return used
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _few(records, shares, used, staying):
     """The records of the sets that have too few for their share of `staying` records, and the shares of the others."""
     fixed, free = 0.0, 0.0
@@ -85,7 +85,7 @@ def _few(records, shares, used, staying):
     return fixed, free
 
 
-@kernel
+@inner
 def _passed(cumulated, first, last, share):
     """The first place from `first` to `last` whose cumulated share is above a share."""
     while first < last:
@@ -97,7 +97,7 @@ def _passed(cumulated, first, last, share):
     return first
 
 
-@kernel
+@inner
 def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, staying):
     """The same of the sets of the first ranks and of those of the last ranks.
 
@@ -123,7 +123,7 @@ def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, staying)
     return fixed, free
 
 
-@kernel(forceinline=True)
+@inner(forceinline=True)
 def _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares):
     """How many records of a class of `size` can stay within a distance: all of them unless the class is surely farther
     away, and 0 when they are fewer than `least`."""
@@ -164,7 +164,7 @@ def _by_shares(begin, end, size, values, counts, measure, bound, least, records,
     return min(int(staying * (1.0 + _ROUNDING) + 1e-6), size - 1)
 
 
-@kernel
+@inner
 def _keeps(ascending, used, level, kind, number, bound):
     """Whether counts cut off at a level keep the bound."""
     if kind == RECURSIVE:
@@ -182,7 +182,7 @@ def _keeps(ascending, used, level, kind, number, bound):
     return np.log(size) - weighed / size >= np.log(bound) - _ROUNDING
 
 
-@kernel
+@inner
 def _by_water_level(ascending, used, kind, number, bound):
     """How many records of a class can stay when its counts are cut off, where the whole class breaks the bound."""
     low, high = 0, ascending[used - 1]
@@ -229,7 +229,7 @@ def fewest(measure, bound):
     return max(records, 1)
 
 
-@kernel
+@inner
 def _within(starts, values, counts, measure, bound, least):
     """What `judged` says, of distances: levels are asked for only where the shares do not tell that they are too
     high."""

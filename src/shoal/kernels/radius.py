@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import pair
 
 
@@ -90,7 +90,7 @@ def links_of(points, costs, radius, centres, flag):
     )
 
 
-@kernel
+@inner
 def _find(links, free, wanted, need, gives, takes, queue):
     """Finds up to `need` records for a centre: free ones within its radius, or those of another centre that finds
     others in their place. Returns how many."""

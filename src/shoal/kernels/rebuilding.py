@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.guarding import keeps, tally_for
 from shoal.kernels.index import join
@@ -57,7 +57,7 @@ class Draft(NamedTuple):
     names: Any
 
 
-@kernel
+@inner
 def draw(random, below):
     """A random number from 0 up to, not including, `below` (xorshift64*)."""
     state = random[0]
@@ -68,7 +68,7 @@ def draw(random, below):
     return np.int64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) % below
 
 
-@kernel
+@inner
 def _chosen(row, state, block, most, chosen):
     """Fills in a record's cluster and a few of those around it; returns how many."""
     chosen[0] = state.owners[row]
@@ -94,14 +94,14 @@ def _chosen(row, state, block, most, chosen):
     return count
 
 
-@kernel
+@inner
 def _widen(draft, cluster, point):
     for attribute in range(len(point)):
         draft.low[cluster, attribute] = min(draft.low[cluster, attribute], point[attribute])
         draft.high[cluster, attribute] = max(draft.high[cluster, attribute], point[attribute])
 
 
-@kernel
+@inner
 def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
@@ -145,7 +145,7 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
     return total
 
 
-@kernel
+@inner
 def _is_drafted(cluster, chosen, names, begin, end):
     """Whether a cluster is dissolved, or already in the draft."""
     drafted = False
@@ -156,7 +156,7 @@ def _is_drafted(cluster, chosen, names, begin, end):
     return drafted
 
 
-@kernel
+@inner
 def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
@@ -213,7 +213,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     return drafts, total
 
 
-@kernel
+@inner
 def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, tally):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""

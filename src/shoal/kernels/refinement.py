@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span
 from shoal.kernels.guarding import keeps, tally_for
 
@@ -77,7 +77,7 @@ def link(state):
                 state.counts[owner, state.values[row]] += 1
 
 
-@kernel
+@inner
 def measure(cluster, state, costs):
     """Takes a cluster's size, extremes and loss anew."""
     dimensions = state.points.shape[1]
@@ -125,7 +125,7 @@ def stir(state):
                 state.stirred[place] = changed
 
 
-@kernel
+@inner
 def _without(cluster, point, state, low, high):
     """The least and greatest codes of a cluster when one record with these codes is taken out."""
     ends = state.extremes[cluster]
@@ -135,7 +135,7 @@ def _without(cluster, point, state, low, high):
         high[attribute] = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
 
 
-@kernel
+@inner
 def _swap(row, home, target, best, highest, state, costs, low, high, guard, tally):
     """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves,
     more than `best` and less than `highest`; and how many records were looked at. `low` and `high` are the ends of the
@@ -175,7 +175,7 @@ def _swap(row, home, target, best, highest, state, costs, low, high, guard, tall
     return chosen, best, looks
 
 
-@kernel
+@inner
 def _may(row, partner, target, state, guard, tally):
     """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
     if guard.kinds == 0 or (partner >= 0 and state.values[row] == state.values[partner]):
@@ -265,7 +265,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     return looks
 
 
-@kernel
+@inner
 def shift(row, target, state):
     """Moves one record to another cluster's list."""
     after, before = state.following[row], state.previous[row]

@@ -6,7 +6,7 @@ range of the table; names are equal or one apart.
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 
 @kernel
@@ -42,7 +42,7 @@ def assign(rows, centres, nominal, low, width, owners, flag):
     return changed
 
 
-@kernel
+@inner
 def _norm(value, attribute, nominal, low, width):
     if nominal[attribute]:
         return value

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import near_bucket, start, walk_through
 from shoal.kernels.sorting import order_of, value_of_rank
@@ -25,7 +25,7 @@ class Forest(NamedTuple):
     partners: Any
 
 
-@kernel
+@inner
 def _before(weight, one, other, best, first, second):
     """Whether an edge comes before another one."""
     if weight != best:
@@ -34,7 +34,7 @@ def _before(weight, one, other, best, first, second):
     return low < first or (low == first and high < second)
 
 
-@kernel
+@inner
 def _ties(vertex, first, second):
     """The place before which another vertex makes an edge with this one that comes before an edge as light."""
     if vertex < first:
@@ -129,7 +129,7 @@ def unite(components, chosen, edges, lengths, known):
     return known, fresh
 
 
-@kernel
+@inner
 def rooted(edges, count):
     """The tree from vertex 0: an order in which parents come first, each vertex' parent and the edge to it."""
     degree = np.zeros(count + 1, np.int64)
@@ -208,7 +208,7 @@ def cut(edges, lengths, counts, wanted, least, flag):
     return _subtrees(order, parents, severed)
 
 
-@kernel
+@inner
 def _subtrees(order, parents, severed):
     """The number of the subtree that each vertex is in, when some are severed from their parents."""
     owners = np.zeros(len(order), np.int32)

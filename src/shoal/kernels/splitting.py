@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import joined
 from shoal.kernels.sorting import order_of
@@ -10,7 +10,7 @@ from shoal.kernels.sorting import order_of
 EXHAUSTIVE = 256
 
 
-@kernel
+@inner
 def _farthest_from(origin, begin, end, members, points, tuples, costs):
     best, chosen = -1.0, begin
     for place in range(begin, end):
@@ -20,7 +20,7 @@ def _farthest_from(origin, begin, end, members, points, tuples, costs):
     return chosen, best
 
 
-@kernel
+@inner
 def _farthest_pair(begin, end, members, points, tuples, costs):
     """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
     if end - begin > EXHAUSTIVE:
@@ -35,7 +35,7 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
     return one, other, best
 
 
-@kernel
+@inner
 def _range(begin, end, members, points, tuples, low, high):
     """Takes the least and the greatest codes of some members."""
     for attribute in range(len(low)):
@@ -48,7 +48,7 @@ def _range(begin, end, members, points, tuples, low, high):
                 high[attribute] = code
 
 
-@kernel
+@inner
 def _top_up(begin, middle, end, least, members, points, tuples, costs):
     """A half that is too small takes those of the other half that cost it least; returns where the halves meet."""
     low, high = np.empty(points.shape[1], points.dtype), np.empty(points.shape[1], points.dtype)

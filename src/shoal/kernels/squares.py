@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.sorting import insert, value_of_rank
 
 
-@kernel
+@inner
 def apart(left, right):
     """The squared Euclidean distance of two points."""
     total = 0.0
@@ -15,7 +15,7 @@ def apart(left, right):
     return total
 
 
-@kernel
+@inner
 def _farthest(origin, points, alive):
     best, chosen = -1.0, -1
     for record in alive:
@@ -25,7 +25,7 @@ def _farthest(origin, points, alive):
     return chosen
 
 
-@kernel
+@inner
 def _take_nearest(origin, points, alive, least, group, owners):
     """Puts the nearest records to a point into a group."""
     distances = np.empty(len(alive))

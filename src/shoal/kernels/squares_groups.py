@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.sorting import order_of
 from shoal.kernels.squares import apart
 
@@ -75,7 +75,7 @@ def _fill(state, owners):
         put(state, record, owners[record])
 
 
-@kernel
+@inner
 def save(state, group):
     """Keeps a group as it is, unless it was kept in this kick."""
     if state.stamps[group] != state.counters[TICK]:
@@ -86,7 +86,7 @@ def save(state, group):
         _copy(state.now, group, state.saved, place)
 
 
-@kernel
+@inner
 def _copy(source, group, target, place):
     size = source.sizes[group]
     target.members[place, :size] = source.members[group, :size]
@@ -95,7 +95,7 @@ def _copy(source, group, target, place):
     target.squares[place] = source.squares[group]
 
 
-@kernel
+@inner
 def take_back(state):
     """Makes the groups what they were before the kick."""
     for place in range(state.counters[SAVED]):
@@ -107,7 +107,7 @@ def take_back(state):
             state.places[record] = slot
 
 
-@kernel
+@inner
 def put(state, record, group):
     groups = state.now
     size = groups.sizes[group]
@@ -120,7 +120,7 @@ def put(state, record, group):
     state.owners[record] = group
 
 
-@kernel
+@inner
 def remove(state, record):
     groups, group, place = state.now, state.owners[record], state.places[record]
     last = groups.sizes[group] - 1
@@ -133,14 +133,14 @@ def remove(state, record):
     groups.squares[group] -= state.lengths[record]
 
 
-@kernel
+@inner
 def empty(state, group):
     state.now.sizes[group] = 0
     state.now.sums[group] = 0.0
     state.now.squares[group] = 0.0
 
 
-@kernel
+@inner
 def free(state):
     """An empty group. There are more groups than could ever be filled."""
     group = state.counters[HINT]
@@ -152,7 +152,7 @@ def free(state):
     return group
 
 
-@kernel
+@inner
 def group_error(groups, group):
     """The squared error of a group."""
     if groups.sizes[group] == 0:
@@ -177,7 +177,7 @@ def work(state: MicroaggregationState) -> int:
     return int(state.counters[WORK])
 
 
-@kernel
+@inner
 def added_error(state, record, group):
     """What a record adds to the error of a group that it joins."""
     size, total = state.now.sizes[group], 0.0
@@ -186,7 +186,7 @@ def added_error(state, record, group):
     return total * size / (size + 1)
 
 
-@kernel
+@inner
 def wait(state, group):
     """Puts the records of a group into the queue."""
     for slot in range(state.now.sizes[group]):
@@ -197,7 +197,7 @@ def wait(state, group):
             state.counters[WAITING] += 1
 
 
-@kernel
+@inner
 def _split(state, group):
     """Halves a group: its two records that are farthest apart, each with the half that is nearer to it."""
     size = state.now.sizes[group]
@@ -221,7 +221,7 @@ def _split(state, group):
     wait(state, other)
 
 
-@kernel
+@inner
 def join(state, record, group):
     """Puts a record into a group, which is split when it has become large enough."""
     save(state, group)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.sorting import order_of
 from shoal.kernels.squares import apart
 from shoal.kernels.squares_groups import (
@@ -39,7 +39,7 @@ GAIN = 1e-9
 """What a change must save at least, in squared standard deviations, so that rounding never keeps the search going."""
 
 
-@kernel
+@inner
 def _look(state, record, looked, middle):
     """Makes the move of a record to a neighbouring group, or the swap with one of its records, that saves most."""
     groups, points, home = state.now, state.points, state.owners[record]
@@ -99,7 +99,7 @@ def settle(state, flag):
         _look(state, record, looked, middle)
 
 
-@kernel
+@inner
 def _dissolve(state, group):
     """Puts the records of a group each into the neighbouring group to which it adds least."""
     size = state.now.sizes[group]
@@ -124,7 +124,7 @@ def _dissolve(state, group):
     return True
 
 
-@kernel
+@inner
 def _rebuild(state, record, draws):
     """Dissolves some groups around a record and makes new ones of their records."""
     least, points = state.least, state.points

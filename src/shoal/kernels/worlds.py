@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 
 
-@kernel
+@inner
 def root(parents, node):
     """The node that stands for the tree of a node; the way to it gets shorter."""
     while parents[node] != node:
@@ -56,7 +56,7 @@ class SwappablePeople(NamedTuple):
     only: Any
 
 
-@kernel
+@inner
 def _put(people, table, person, value, by):
     if not people.concerns[person] or (people.only >= 0 and value != people.only):
         return
@@ -66,7 +66,7 @@ def _put(people, table, person, value, by):
         table[people.fixed[person], value] += by
 
 
-@kernel
+@inner
 def _broken(people, table, person, value):
     """The pairs too many in the row of a person who has a value."""
     row = people.fixed[person] * people.values + value if people.determines else people.fixed[person]
@@ -77,7 +77,7 @@ def _broken(people, table, person, value):
     return total - most
 
 
-@kernel
+@inner
 def _broken_by(people, table, one, other, first, second):
     """The pairs too many in the rows that a swap of two people with two values touches, each row once."""
     if not people.determines:

@@ -61,7 +61,7 @@ def _check_cells(people: Codes, owners: Codes, plan: Plan) -> None:
     count = int(owners.max(initial=-1)) + 1 - first
     shifted = np.where(shown, owners - first, owners).astype(np.int32)
     for keys, cells, book in zip(people, plan.cells, plan.codebooks, strict=True):
-        least, greatest = extremes(shifted, keys, count)
+        least, greatest = extremes(shifted, np.ascontiguousarray(keys), count)
         filled, here = least <= greatest, cells[first : first + count]
         if bool(np.any(filled & ((least < book.low[here]) | (greatest > book.high[here])))):
             raise VerificationError(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
 from command import Commands
+from numba import types
+
+from shoal.kernels import compilation, sorting
 
 FRESH = """
 import logging, sys
@@ -47,3 +52,15 @@ def test_the_command_says_that_it_compiles(commands: Commands, tmp_path: Path) -
     first, second = (said(commands, COMMAND, tmp_path / "kernels", *arguments) for _ in range(2))
     assert first.startswith("shoal: compiling what this run needs") and first.count("\n") == 1
     assert second == ""
+
+
+def test_a_part_of_kernels_cannot_be_called_from_python() -> None:
+    with pytest.raises(TypeError, match="insert is a part of kernels"):
+        sorting.insert(0.5, 1, np.zeros(2), np.zeros(2, np.int32), 1)
+
+
+def test_kernels_give_one_another_whole_numbers_of_one_type() -> None:
+    doubled = compilation.inner(lambda number: 2 * number)
+    for kind in (types.int32, types.literal(3), types.int64, types.float64):
+        doubled.get_call_template((kind,), {})  # what numba asks when a kernel calls it
+    assert doubled.signatures == [(types.int64,), (types.float64,)]

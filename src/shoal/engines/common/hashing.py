@@ -168,5 +168,7 @@ def _hash_texts(texts: Any, prefix: bytes) -> Hashes:
     if not len(places):
         places = np.zeros(1, np.int64)
     content = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    hashes: Hashes = lower_halves(np.frombuffer(prefix, np.uint8), content, np.ascontiguousarray(places))
+    places = np.ascontiguousarray(places)
+    places.flags.writeable = content.flags.writeable = False  # whoever made them, the kernel is compiled once
+    hashes: Hashes = lower_halves(np.frombuffer(prefix, np.uint8), content, places)
     return hashes
