@@ -159,7 +159,7 @@ def test_nodes_grouped_from_small_bases_get_the_same_verdicts(
     model: shoal.KAnonymity, objective: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nodes checked as bases, in three threads, then their generalizations from them: as when each is grouped alone."""
-    monkeypatch.setattr(_checker, "AFTER", 0)
+    monkeypatch.setattr(_checker, "SHARED", 0)
     data = made(4000)
     policy = Policy(models=(model,), suppression=0.3, objective=objective)
     lattice = Lattice.of(data.hierarchies)

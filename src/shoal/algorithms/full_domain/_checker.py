@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from math import inf
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -22,11 +24,18 @@ from shoal.core.run import Run
 
 REMEMBERED = 1 << 23
 AT_ONCE = 8
-AFTER = 256
-"""Checked nodes after which other threads are started: a search that ends sooner does not wait for them."""
-
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
+
+SHARED = 1 << 16
+"""Tuples to look at from which on nodes are shared among threads: some 0.6 ms, ten times as long as sharing takes."""
+
+SENSITIVE = 3
+"""How many times as long a tuple takes whose sensitive values count."""
+
+START = 2000
+"""Tuples that could be looked at in the time that it takes to begin with a node."""
+
 NOTHING: Floats = np.zeros((0, 0))
 
 
@@ -86,40 +95,51 @@ class Checker:
         if not nodes:
             return
         self.watch.check()
-        # Those of one base are checked in one call: threads that come back for each node wait for one another.
-        alike: dict[Base, list[Node]] = {}
-        for node, base in zip(nodes, self.groupings.bases_of(nodes), strict=True):
-            alike.setdefault(base, []).append(node)
-        threads = self.threads if len(self.verdicts) >= AFTER else 1
-        most = 1 if as_bases else -(-len(nodes) // threads)
-        waiting = deque(
-            (base, there[first : first + most]) for base, there in alike.items() for first in range(0, len(there), most)
-        )
-        threads = min(threads, len(waiting))
-        self.groupings.room(threads - 1)
-        results: dict[Node, tuple[Base, _Checked, Base | None]] = {}
-
-        def work(room: int) -> None:
-            while True:
-                try:
-                    base, there = waiting.popleft()
-                except IndexError:
-                    return
-                for node, checked in zip(there, self._check(base, there, room), strict=True):
-                    small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
-                    results[node] = (base, checked, small)
-
-        if threads > 1 and self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(work, room) for room in range(1, threads)] if self._pool is not None else []
-        work(0)
-        for other in others:
-            other.result()
+        results = self._checked_together(self._shares(nodes), as_bases)
         for node in nodes:
             base, checked, small = results[node]
             self._note(base, checked)
             if small is not None:
                 self.groupings.keep(small)
+
+    def _checked_together(
+        self, shares: list[list[tuple[Base, Node]]], as_bases: bool
+    ) -> dict[Node, tuple[Base, _Checked, Base | None]]:
+        """What there is to say about nodes, each share in a thread and a room of its own."""
+        self.groupings.room(len(shares) - 1)
+        results: dict[Node, tuple[Base, _Checked, Base | None]] = {}
+
+        def work(room: int) -> None:
+            # Those of one base are checked in one call, unless the room is needed in between.
+            for base, same in groupby(shares[room], key=itemgetter(0)):
+                there = [node for _, node in same]
+                for some in [[node] for node in there] if as_bases else [there]:
+                    for node, checked in zip(some, self._check(base, some, room), strict=True):
+                        small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
+                        results[node] = (base, checked, small)
+
+        if len(shares) > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1)
+        others = [self._pool.submit(work, room) for room in range(1, len(shares))] if self._pool is not None else []
+        work(0)
+        for other in others:
+            other.result()
+        return results
+
+    def _shares(self, nodes: Sequence[Node]) -> list[list[tuple[Base, Node]]]:
+        """What each thread checks: nodes with the bases that they are grouped from, which say how long that takes."""
+        shared = sorted(zip(self.groupings.bases_of(nodes), nodes, strict=True), key=lambda each: -len(each[0]))
+        asked = self.judge.asked
+        tuples = sum(len(base) for base, _ in shared) * (SENSITIVE if asked is None or asked.sensitive else 1)
+        if self.threads == 1 or tuples < SHARED:
+            return [shared]
+        shares: list[list[tuple[Base, Node]]] = [[] for _ in range(min(self.threads, len(nodes)))]
+        loads = [0] * len(shares)
+        for base, node in shared:  # the long ones first, each to whoever has least to do
+            least = loads.index(min(loads))
+            shares[least].append((base, node))
+            loads[least] += len(base) + START
+        return shares
 
     def _note(self, base: Base, checked: _Checked) -> NodeVerdict:
         """Remembers a verdict and what goes with it."""
