@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from shoal.cli import main, schemas
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, ParameterError, ShoalError
 from shoal.plots.balance import curves, trade_off
+from shoal.tradeoff import points
 from shoal.utility.learning import cross_validated
 
 QUASI = ["age", "education", "race"]
@@ -211,6 +213,28 @@ def test_wrong_questions_are_refused_at_once(asked: dict[str, Any], words: str, 
 def test_a_measure_that_is_no_share_has_its_reason(data: shoal.Dataset) -> None:
     found = shoal.balance(data, k=[2], utility="dm", algorithm="mondrian", seed=1, workers=1)
     assert "no share" in (found.points[0].why_not("dm") or "")
+
+
+def test_processes_are_started_where_they_pay(data: shoal.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short sweep starts none; one that is worth them hands over what is left after its first release."""
+    asked: dict[str, Any] = {"target": "sex", "k": [2, 5, 9], "algorithm": "oka", "seed": 3}
+    handed: list[tuple[list[int], int, int]] = []
+
+    def beside(content: bytes, tasks: Any, count: int, processes: int, run: Run) -> Any:
+        handed.append((list(tasks), count, processes))
+        for place, task in tasks.items():
+            yield place, points.measure(pickle.loads(content), task, Run())
+
+    monkeypatch.setattr(points, "_beside", beside)
+    monkeypatch.setattr(points, "available", lambda workers: workers or 4)
+    alone = figures(shoal.balance(data, **asked))
+    assert not handed
+    monkeypatch.setattr(points, "WORTH", 0.0)
+    monkeypatch.setattr(points, "START", 0.0)
+    assert figures(shoal.balance(data, **asked)) == alone
+    assert figures(shoal.balance(data, workers=2, **asked)) == alone
+    assert figures(shoal.balance(data, workers=1, **asked)) == alone
+    assert handed == [([1, 2], 3, 2), ([0, 1, 2], 3, 2)]
 
 
 def test_can_be_stopped_also_beside(data: shoal.Dataset) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -137,21 +136,20 @@ class TargetBucketing(Bucketing):
     def run(self, run: Run) -> Codes:
         count = len(self.points.weights)
         waiting, final = [(0, count, np.zeros(1, np.uint64))], []
-        with ThreadPoolExecutor(self.threads) as pool:
-            while waiting:
-                begin, end, tried = waiting.pop()
-                counts, chosen = self._cut(pool, np.array([begin]), np.array([end]), tried, run)
-                run.report(1 - sum(end - begin for begin, end, _ in waiting) / count, "cutting")
-                if not counts[0]:
-                    final.append(begin)
-                    continue
-                self.rounds += 1
-                ends = self.moves.bounds[begin : begin + int(counts[0])].tolist()
-                sides = list(zip([begin, *ends[:-1]], ends, strict=True))
-                if self._accepted((begin, end), sides):
-                    waiting += [(*side, np.zeros(1, np.uint64)) for side in sides]
-                else:
-                    waiting.append((begin, end, tried | (np.uint64(1) << chosen.astype(np.uint64))))
+        while waiting:
+            begin, end, tried = waiting.pop()
+            counts, chosen = self._cut(map, np.array([begin]), np.array([end]), tried, run)
+            run.report(1 - sum(end - begin for begin, end, _ in waiting) / count, "cutting")
+            if not counts[0]:
+                final.append(begin)
+                continue
+            self.rounds += 1
+            ends = self.moves.bounds[begin : begin + int(counts[0])].tolist()
+            sides = list(zip([begin, *ends[:-1]], ends, strict=True))
+            if self._accepted((begin, end), sides):
+                waiting += [(*side, np.zeros(1, np.uint64)) for side in sides]
+            else:
+                waiting.append((begin, end, tried | (np.uint64(1) << chosen.astype(np.uint64))))
         return self._classes(np.array(final))
 
     def _accepted(self, whole: tuple[int, int], sides: list[tuple[int, int]]) -> bool:

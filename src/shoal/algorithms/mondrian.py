@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -120,6 +120,9 @@ class Mondrian(Algorithm):
         return records.recoding(merged_as_published(records, owners, run)[0], facts)
 
 
+Share = Callable[[Callable[[int], None], Iterable[int]], Iterator[None]]
+"""What does work with each of some numbers: a pool's `map`, or Python's where there is nothing to share."""
+
 SMALL = 4
 """How many times the least size a part has at most that may be left whole by chance."""
 
@@ -168,7 +171,7 @@ class Cutter:
                 begins, ends, tried = begins[~spared], ends[~spared], tried[~spared]
                 if not len(begins):
                     break
-                counts, chosen = self._cut(pool, begins, ends, tried, run)
+                counts, chosen = self._cut(pool.map, begins, ends, tried, run)
                 whole = counts == 0
                 final.append(begins[whole])
                 begins, ends, tried, counts, chosen = (part[~whole] for part in (begins, ends, tried, counts, chosen))
@@ -208,7 +211,7 @@ class Cutter:
         run.report(1 - count / whole * float(steps), "cutting")
 
     def _cut(
-        self, pool: ThreadPoolExecutor, begins: Counts, ends: Counts, tried: NDArray[np.uint64], run: Run
+        self, share: Share, begins: Counts, ends: Counts, tried: NDArray[np.uint64], run: Run
     ) -> tuple[Counts, Counts]:
         """One cut of every partition, shared out among the threads by the number of points: how many sides each has,
         and along which attribute."""
@@ -216,14 +219,15 @@ class Cutter:
 
         partitions = CutPartitions(begins, ends, tried, *np.zeros((2, len(begins)), np.int64))
         sizes = np.cumsum(ends - begins)
-        edges = np.searchsorted(sizes, np.linspace(0, sizes[-1], self.threads + 1))
+        parts = min(self.threads, len(begins))
+        edges = np.searchsorted(sizes, np.linspace(0, sizes[-1], parts + 1))
         edges[0], edges[-1] = 0, len(begins)
 
         def work(part: int) -> None:
             some = CutPartitions(*(column[edges[part] : edges[part + 1]] for column in partitions))
             cut(some, self.points, self.moves, self.costs, self.policy.least, self.relaxed, run.flag)
 
-        list(pool.map(work, range(self.threads)))
+        list(share(work, range(parts)))
         run.check()
         return partitions.counts, partitions.chosen
 

@@ -83,7 +83,7 @@ def balance(
         seed: the first of the seeds, from which the others follow; drawn by default, and a secret.
         objective: the loss to minimize, where an algorithm takes one.
         rows_are_people, allow_plain: as for `anonymize`.
-        workers: how many processes work at once; by default as many as there are cores.
+        workers: how many processes work at once; by default as many as there are cores, where the sweep is long enough.
         resume_file: a file to save finished points in, so that an interrupted sweep can continue. It holds the seed,
             and no value of the table.
         run: receives progress, and can stop the work.
@@ -106,7 +106,7 @@ def balance(
     from shoal.tradeoff.measures import ANALYSES, Accuracy, check_columns, checked_target
     from shoal.tradeoff.measures import privacy as privacy_by
     from shoal.tradeoff.measures import utility as utility_by
-    from shoal.tradeoff.points import SweepTask, available, carry_out
+    from shoal.tradeoff.points import SweepTask, carry_out
     from shoal.tradeoff.progress import SweepProgress
     from shoal.tradeoff.sweep import Setting, checked, settings, shown
     from shoal.tradeoff.sweep_result import Point, SweptAxis
@@ -161,7 +161,7 @@ def balance(
         progress.add(tasks[place], result)
 
     remaining = {place: task for place, task in enumerate(tasks) if place not in results}
-    carry_out(data, remaining, available(workers), keep, run)
+    carry_out(data, remaining, workers, keep, run)
     leading = utilities[0]
     return Balance(
         axes=tuple(SweptAxis(name, tuple(map(shown, values))) for name, values in axes.items()),

@@ -40,7 +40,8 @@ def run(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", help="Number of parallel processes (default: one per core).")
+        int | None,
+        typer.Option("--workers", help="Number of parallel processes (default: one per core for long sweeps)."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -84,12 +84,14 @@ def _strides(radices: Sequence[int]) -> NDArray[np.int64]:
 
 def decoded(keys: NDArray[np.int64], radices: Sequence[int]) -> Codes:
     """The columns of codes that keys of 64 bits were packed from."""
+    from shoal.kernels import threads
     from shoal.kernels.grouping import decode
 
     columns = np.empty((len(radices), len(keys)), dtype=np.int32)
     strides = _strides(radices)
     keys = np.ascontiguousarray(keys)
-    _threaded(lambda begin, end: decode(keys[begin:end], strides, columns[:, begin:end]), _slices(len(keys), 2))
+    slices = _slices(len(keys), threads.count())
+    _threaded(lambda begin, end: decode(keys[begin:end], strides, columns[:, begin:end]), slices)
     return columns
 
 
@@ -210,11 +212,13 @@ def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
         total = sum(_threaded(lambda begin, end: _tallied(tuples, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
+    elif tuples.weight_bits is not None and tuples.mostly_distinct:
+        # On one thread: two that sort wait for the memory, and what they find would have to be merged.
+        keys, counts = _sorted(tuples)
     else:
-        count = _sorted if tuples.weight_bits is not None and tuples.mostly_distinct else _hashed
         keys, counts = reduce(
             lambda left, right: kernel.merge(*left, *right),
-            _threaded(lambda begin, end: count(tuples, begin, end), slices),
+            _threaded(lambda begin, end: _hashed(tuples, begin, end), slices),
         )
     return keys, counts
 
@@ -264,15 +268,15 @@ def _tallied(tuples: _Keys, begin: int, end: int) -> Counts:
     return counts
 
 
-def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+def _sorted(tuples: _Keys) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where most are distinct."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels.sorting import by_digits
 
-    ordered = np.empty(end - begin, np.int64)
-    for first in range(begin, end, CHUNK):
-        last = min(first + CHUNK, end)
-        tuples.fill(first, last, ordered[first - begin : last - begin])
+    ordered = np.empty(tuples.rows, np.int64)
+    for first in range(0, tuples.rows, CHUNK):
+        last = min(first + CHUNK, tuples.rows)
+        tuples.fill(first, last, ordered[first:last])
     digits, spare = tuples.space.bit_length(), np.empty_like(ordered)
     if not len(tuples.weights):
         ordered = by_digits(ordered, spare, 0, digits)
@@ -281,7 +285,7 @@ def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     # A key and its weight are one number, so that sorting keys takes the weights along.
     bits = tuples.weight_bits or 0
     ordered <<= bits
-    ordered |= tuples.weights[begin:end]
+    ordered |= tuples.weights
     ordered = by_digits(ordered, spare, bits, bits + digits)
     weights = ordered & ((1 << bits) - 1)
     ordered >>= bits

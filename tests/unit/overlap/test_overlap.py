@@ -78,7 +78,7 @@ def test_multiplying_commutes_and_processes_change_nothing(monkeypatch):
     items = b"".join(bytes([number]) * 32 for number in range(40))
     here = points.multiply("hash", one, items)
     assert points.multiply("point", other, here) == points.multiply("point", one, points.multiply("hash", other, items))
-    monkeypatch.setattr(points, "LARGE", 5)
+    monkeypatch.setattr(points, "SHARE", 4e-4)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     assert points.multiply("hash", one, items) == here
     found = Asker.of([f"p{number}" for number in range(40)], size_only=True)
