@@ -6,7 +6,7 @@ from pathlib import Path
 
 folder = Path(__file__).parent
 wanted = sys.argv[1:] or sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
-for name in [name for name in wanted if name != "measuring"]:
+for name in [name for name in wanted if name not in ("cores", "measuring")]:
     print(f"\n== {name} ==", flush=True)
     sys.argv[1:] = []  # the names are not arguments of what is run
     runpy.run_module(f"benchmarks.{name}", run_name="__main__")

@@ -119,38 +119,6 @@ def sensitive_models(repeats: int = 5) -> None:
         )
 
 
-def threads(repeats: int = 5) -> None:
-    """What further threads save of the wall time, with the same result; it says something on a quiet machine alone."""
-    import numba
-
-    models, limit, _ = ELSEWHERE["t-closeness 0.2, hierarchical distance"]
-    k = (shoal.KAnonymity(k=5),)
-    census = shoal.samples.census(300_000, seed=7)
-    trees = shoal.samples.hierarchies("census")
-    searches = {
-        "Adult, t-closeness, hierarchical": (adult(sensitive=True), Policy(models=models, suppression=limit), None),
-        "300,000 of the census, nine quasi-identifiers": (
-            shoal.read(census, quasi=census.columns, hierarchies=trees), Policy(models=k, suppression=0.02), None,
-        ),
-        "100,000 couples, sixteen, 3,000 checks": (
-            couples(100_000, fewer_levels=True), Policy(models=k, suppression=0.02), 3000,
-        ),
-    }  # fmt: skip
-    before = numba.get_num_threads()
-    for name, (data, policy, checks) in searches.items():
-        search = shoal.algorithms.Optimal(check_limit=checks)
-        told = []
-        for count in range(1, before + 1):
-            numba.set_num_threads(count)
-            facts = search.search(data, policy, Run()).facts
-            pairs = [timed(lambda: search.search(data, policy, Run())) for _ in range(repeats)]  # noqa: B023
-            wall, processor = (min(column) for column in zip(*pairs, strict=True))
-            told.append((facts["score"], facts["nodes"]))
-            print(f"{name}, {count} threads: {1000 * wall:.0f} ms, {1000 * processor:.0f} ms of processor time")
-        assert all(one == told[0] for one in told)
-        numba.set_num_threads(before)
-
-
 def first_run() -> None:
     """The first search of a process: with nothing compiled before, and with the compiled kernels on disk."""
     with tempfile.TemporaryDirectory() as folder:
@@ -212,7 +180,6 @@ def derived(columns: int) -> shoal.Dataset:
 if __name__ == "__main__":
     ratios()
     sensitive_models()
-    threads()
     first_run()
     for rows in (30_000, 100_000, 300_000):
         many_attributes(couples(rows, fewer_levels=True), 30)
