@@ -9,6 +9,9 @@ from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.lattice import number
 from shoal.kernels.publishable import judged
 
+_CELLS = 1 << 25
+"""Counts of a dense histogram that are held at a time: of a large table all of them would fill memory."""
+
 
 class NodeChecks(NamedTuple):
     """What was found of some nodes. Of each: how many classes it has (-1 when a key does not fit into 64 bits) and how
@@ -109,25 +112,30 @@ def rolled(owners, places, large, histogram):
     The tuple `i` is in class `owners[i]`, whose place is `places[owners[i]]`; classes without one are left out.
     """
     starts_held, values_held, counts_held, size = histogram
-    dense = np.zeros(large * size, np.int64)
-    for row in range(len(owners)):
-        place = places[owners[row]]
-        if place >= 0:
-            for entry in range(starts_held[row], starts_held[row + 1]):
-                dense[place * size + values_held[entry]] += counts_held[entry]
+    block = max(1, min(large, _CELLS // max(size, 1)))
+    dense = np.zeros(block * size, np.int64)
     starts = np.empty(large + 1, np.int64)
-    room = min(len(dense), len(values_held))
+    room = min(large * size, len(values_held))
     values = np.empty(room + 1, np.int32)
     counts = np.empty(room + 1, np.int64)
-    at, cell = 0, 0
-    for place in range(large):
-        starts[place] = at
-        for value in range(size):
-            # Written in any case, and written over by the next one unless it counts: no branch to predict.
-            values[at] = value
-            counts[at] = dense[cell]
-            at += dense[cell] != 0
-            cell += 1
+    at = 0
+    for first in range(0, large, block):
+        end = min(first + block, large)
+        for row in range(len(owners)):
+            place = places[owners[row]]
+            if first <= place < end:
+                for entry in range(starts_held[row], starts_held[row + 1]):
+                    dense[(place - first) * size + values_held[entry]] += counts_held[entry]
+        cell = 0
+        for place in range(first, end):
+            starts[place] = at
+            for value in range(size):
+                # Written in any case, and written over by the next one unless it counts: no branch to predict.
+                values[at] = value
+                counts[at] = dense[cell]
+                at += dense[cell] != 0
+                dense[cell] = 0
+                cell += 1
     starts[large] = at
     return starts, values[:at], counts[:at]
 

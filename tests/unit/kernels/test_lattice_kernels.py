@@ -15,6 +15,7 @@ from shoal.algorithms.full_domain._groupings import Groupings
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.core.run import Run
+from shoal.kernels import node_checks
 from shoal.kernels.boxes import counted, greatest_costs
 
 LEVELS = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (0, 1, 1), (4, 0, 0), (5, 1, 3)]
@@ -117,6 +118,18 @@ def test_histograms_of_a_node(dense: int, monkeypatch: pytest.MonkeyPatch) -> No
         assert all(
             np.all(np.diff(rolled.values[a:b]) > 0) for a, b in zip(rolled.starts, rolled.starts[1:], strict=False)
         )
+
+
+@pytest.mark.parametrize("cells", [1, 7, 1 << 25])
+def test_histograms_are_rolled_up_in_blocks(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few counts are held at a time, also fewer than there are values, the histogram is that of all at once."""
+    monkeypatch.setattr(node_checks, "_CELLS", cells)
+    owners, size = np.array([2, 0, 3, 2, 1, 0], np.int32), 4
+    places = np.array([1, -1, 0, 2], np.int32)  # class 1 is left out
+    starts, values = np.array([0, 2, 3, 5, 6, 8, 8]), np.array([0, 3, 1, 0, 2, 3, 1, 2], np.int32)
+    held = node_checks.SparseCounts(starts, values, np.arange(1, 9), size)
+    found = node_checks.rolled.py_func(owners, places, 3, held)
+    assert [array.tolist() for array in found] == [[0, 2, 3, 5], [0, 3, 1, 0, 2], [1, 8, 3, 4, 5]]
 
 
 def test_bases_give_the_same_classes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.core.forks import check_same
 from shoal.core.run import Run
@@ -180,6 +181,10 @@ class DatabaseSession:
         """A result as a whole."""
         with self.cursor(what) as cursor:
             return cursor.sql(sql).to_arrow_table()
+
+    def columns(self, sql: str, *, what: str = "the table") -> list[NDArray[Any]]:
+        """The columns of a result as arrays; nothing else of it stays in memory."""
+        return [column.to_numpy() for column in self.fetch(sql, what=what).columns]
 
     def batches(self, sql: str, *, what: str = "the table") -> Iterator[pa.RecordBatch]:
         """A result in batches, of which one at a time is in Python."""
