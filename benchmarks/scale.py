@@ -35,7 +35,7 @@ def lap(stage):
     last[:] = now
 """
 
-_STARTED = """
+STARTED = """
 names = ["age", "gender", "race"]
 small = shoal.read(shoal.samples.census(5000).select(names), quasi=names, engine="duckdb")
 for algorithm in ("optimal", "mondrian"):
@@ -44,7 +44,7 @@ lap("starting")
 stages.clear()
 """
 
-_RELEASE = """
+WATCHED = """
 from shoal.core.run import Run
 STAGES = ("looking at the plain columns", "publishing", "verifying", "writing", "reading back")
 current = ["starting"]
@@ -115,14 +115,14 @@ def own(name: str, statement: str, temporary: Path) -> Work:
 
 def _reading(table: Path, engine: str, quasi: Sequence[str] = QUASI) -> str:
     return (
-        f"import shoal\n{_STARTED}data = shoal.read({str(table)!r}, quasi={list(quasi)!r}, engine={engine!r}, "
+        f"import shoal\n{STARTED}data = shoal.read({str(table)!r}, quasi={list(quasi)!r}, engine={engine!r}, "
         "hierarchies=shoal.samples.hierarchies('census'))\nlap('reading')\ndata.summary\nlap('summary')\n"
     )
 
 
 def _released(table: Path, engine: str, algorithm: str, out: Path, quasi: Sequence[str] = QUASI) -> Work:
     script = (
-        f"{_RELEASE}{_reading(table, engine, quasi)}current[0] = 'searching'\n"
+        f"{WATCHED}{_reading(table, engine, quasi)}current[0] = 'searching'\n"
         f"release = shoal.anonymize(data, 'k-anonymity:k=5', algorithm={algorithm!r}, suppression=0.01, seed=1, "
         "run=run)\n"
         f"release.write({str(out)!r}, run=run.part())\nlap(current[0])\n"
