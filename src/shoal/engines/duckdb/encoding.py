@@ -172,12 +172,12 @@ class DuckDBTally:
         if attributes and person is None and len(words([self.sizes[name] for name in names])) == 1:
             (key,) = self.keys(names)
             whole = key == "w0"
-            packed = self.session.columns(
+            keys, counts = self.session.columns(
                 f"SELECT {key} AS k, {'n' if whole else 'CAST(sum(n) AS BIGINT) AS n'} FROM {self.table}"
                 f"{'' if whole else ' GROUP BY k'} ORDER BY k"
             )
             last = None if chosen is None else (chosen[0], self.sizes[chosen[0]], chosen[1])
-            return unpacked(attributes, sizes, *packed, last, hierarchies)
+            return unpacked(attributes, sizes, keys, counts, last, hierarchies)
         names += [] if person is None else [person]
         selected = ", ".join(f"{self.code(name)} AS k{at}" for at, name in enumerate(names))
         counted = self.session.fetch(f"SELECT {selected}, CAST(sum(n) AS BIGINT) AS n FROM {self.table} GROUP BY ALL")
