@@ -31,6 +31,9 @@ BATCH = 1 << 17
 SEVERAL = 8
 """Queries after which half of a stage is done, where nobody knows how many there will be."""
 
+WATCHED = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
+"""What makes a cursor tell how far its query is."""
+
 POLL = 0.05
 """Seconds between two looks at whether a run was cancelled."""
 
@@ -59,8 +62,8 @@ class Stored:
 class DatabaseSession:
     """A database in memory that spills into a private temporary folder, which goes with it.
 
-    Every call has a cursor of its own, so that any number of threads may call. DuckDB's error messages quote cells of
-    the table: none of them is passed on.
+    Every call has a cursor for itself, so that any number of threads may call; the next call takes it over, unless it
+    failed or was left in another state. DuckDB's error messages quote cells of the table: none of them is passed on.
     """
 
     def __init__(self, settings: Mapping[str, str | int], folder: str | None = None) -> None:
@@ -90,6 +93,8 @@ class DatabaseSession:
         self.writers: dict[str, Any] = {}
         """Connections to tables that are being written, by what names them: nobody else sees yet what is in them, and
         nobody else may open the file of a SQLite database meanwhile, which would end its locks."""
+        self._idle: dict[bool, list[duckdb.DuckDBPyConnection]] = {False: [], True: []}
+        """Cursors for the next queries: those that tell how far a query is, and others."""
         self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
         self._queries: dict[int, int] = {}
         """How many queries threads have done whose progress somebody watches."""
@@ -102,22 +107,25 @@ class DatabaseSession:
         return str(self._folder.path)
 
     @contextmanager
-    def cursor(self, what: str = "the table") -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor for one query; `what` is named when it fails."""
+    def cursor(self, what: str = "the table", *, reusable: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for one query; `what` is named when it fails. After a `reusable` one nothing stays of it."""
         check_same(self._process, "the DuckDB session, or what was read with it,")
         thread = get_ident()
         with self._lock:
-            cursor = self._connection.cursor()
+            watched = thread in self._queries
+            idle = self._idle[watched]
+            fresh = not idle
+            cursor = self._connection.cursor() if fresh else idle.pop()
             running = self._running.setdefault(thread, [])
             running.append(cursor)
+        sound = False
         try:
             with _plain_errors(what):
-                for statement in self._prepared:
-                    cursor.execute(statement)
-                if thread in self._queries:
-                    cursor.execute("SET enable_progress_bar = true")
-                    cursor.execute("SET enable_progress_bar_print = false")
+                if fresh:
+                    for statement in (*self._prepared, *(WATCHED if watched else ())):
+                        cursor.execute(statement)
                 yield cursor
+            sound = reusable
         finally:
             with self._lock:
                 running.remove(cursor)
@@ -125,7 +133,10 @@ class DatabaseSession:
                     self._running.pop(thread, None)
                 if thread in self._queries:
                     self._queries[thread] += 1
-            cursor.close()
+                if sound:
+                    idle.append(cursor)
+            if not sound:
+                cursor.close()
 
     @contextmanager
     def stopped_by(
@@ -174,12 +185,12 @@ class DatabaseSession:
             return done / (done + SEVERAL) if several else now
 
     def execute(self, sql: str, *, what: str = "the table") -> None:
-        with self.cursor(what) as cursor:
+        with self.cursor(what, reusable=True) as cursor:
             cursor.execute(sql)
 
     def fetch(self, sql: str, *, what: str = "the table") -> pa.Table:
         """A result as a whole."""
-        with self.cursor(what) as cursor:
+        with self.cursor(what, reusable=True) as cursor:
             return cursor.sql(sql).to_arrow_table()
 
     def columns(self, sql: str, *, what: str = "the table") -> list[NDArray[Any]]:
@@ -193,10 +204,10 @@ class DatabaseSession:
 
     def row(self, sql: str, *, what: str = "the table") -> tuple[Any, ...]:
         """A result of one row."""
-        with self.cursor(what) as cursor:
-            row = cursor.execute(sql).fetchone()
-        assert row is not None
-        return row
+        with self.cursor(what, reusable=True) as cursor:
+            (row,) = cursor.execute(sql).fetchall()
+        found: tuple[Any, ...] = row
+        return found
 
     def value(self, sql: str, *, what: str = "the table") -> Any:
         """A result of one row and one column."""
@@ -223,7 +234,7 @@ class DatabaseSession:
             cursor.execute(f"INSERT INTO {stored} SELECT * FROM loaded")
 
     def drop(self, name: str) -> None:
-        with self.cursor() as cursor:
+        with self.cursor(reusable=True) as cursor:
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
 
     def catalog(self, target: str) -> str:
@@ -259,7 +270,7 @@ class DatabaseSession:
 
     def types_of(self, relation: str, *, what: str = "the table") -> dict[str, str]:
         """The columns of a relation and their types."""
-        with self.cursor(what) as cursor:
+        with self.cursor(what, reusable=True) as cursor:
             return {row[0]: row[1] for row in cursor.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
 
 
