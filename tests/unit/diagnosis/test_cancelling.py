@@ -8,6 +8,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 from shoal.core.run import Run
@@ -59,11 +60,12 @@ def cancelled_after(seconds, work):
     return ended - moments[0]
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_cancelled_question_ends_soon(asked, data):
+@pytest.mark.parametrize("place", range(len(QUESTIONS)), ids=QUESTIONS)
+def test_a_cancelled_question_ends_soon(place, data):
+    asked = [*QUESTIONS.values()][place]
     small = shoal.read(shoal.samples.adult().head(500), quasi=["age", "sex", "race"], sensitive=["occupation"])
     shoal.ask(small, **asked)  # compiles what the question needs
-    for seconds in (0.05, 0.3):
+    for seconds in (0.05, 0.3) if LONG else ((0.05, 0.3)[place % 2],):
         assert cancelled_after(seconds, lambda run: shoal.ask(data, run=run, **asked)) < SOON
 
 

@@ -101,7 +101,7 @@ def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, shared: Sha
         shown = re.sub(r"<svg.*?</svg>", lambda drawing: re.sub(r"[\d.]{6,}", "", drawing[0]), text, flags=re.DOTALL)
         assert CANARY not in shown and str(NUMBER)[:4] not in re.sub(r"[0-9a-f]{64}", "", shown)
         assert "987654321" not in text and "secret.key" not in text and str(folder) not in text
-    mine = shoal.report(data, path, job=job, holder=True)
+    mine = shoal.report(data, path, job=job, holder=True, quick=True)
     assert "987654321" not in mine.html() + mine.json()
 
 
@@ -128,9 +128,8 @@ def test_the_same_inputs_give_the_same_bytes(shared: Shared, monkeypatch: pytest
 
 def test_what_people_say_stands_in_it(shared: Shared) -> None:
     data, path, _ = shared()
-    made = shoal.report(
-        data, path, recipient="the <b>university</b>", purpose="a study\nof age", author="A. Officer", date="2026-05-17"
-    )
+    said = {"recipient": "the <b>university</b>", "purpose": "a study\nof age", "author": "A. Officer"}
+    made = shoal.report(data, path, **said, date="2026-05-17", quick=True)
     assert made.sentences[0] == (
         "All 60 records were published as release.csv for the <b>university</b> (a study of age)."
     )
@@ -177,7 +176,7 @@ def test_a_tampered_release_does_not_hold(tmp_path: Path) -> None:
     data, path = published(tmp_path)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:-1], lines[1]]) + "\n")
-    made = shoal.report(data, path)
+    made = shoal.report(data, path, quick=True)
     assert not made.holds and "does NOT keep" in made.sentences[1]
     assert "✗ does not keep what its manifest says" in made.html()
 
@@ -185,10 +184,10 @@ def test_a_tampered_release_does_not_hold(tmp_path: Path) -> None:
 def test_a_threshold_that_is_given_decides(shared: Shared) -> None:
     data, path, made = shared()
     assert made.holds
-    assert shoal.report(data, path, threshold=1 / 3).holds
-    assert not shoal.report(data, path, threshold=0.09).holds
+    assert shoal.report(data, path, threshold=1 / 3, quick=True).holds
+    assert not shoal.report(data, path, threshold=0.09, quick=True).holds
     swapped = shared("perturbed")[:2]
-    assert not shoal.report(*swapped, threshold=0.5).holds, "what has no figure is not below a threshold"
+    assert not shoal.report(*swapped, threshold=0.5, quick=True).holds, "what has no figure is not below a threshold"
     for wrong in (0, -1, 2):
         with pytest.raises(ParameterError, match="threshold"):
             shoal.report(data, path, threshold=wrong)
@@ -263,7 +262,7 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert printed == json.loads(data.read_text()) and printed["about"]["recipient"] == "us"
     assert drawn.read_text().startswith("<svg") and page.read_text().startswith("<!doctype html>")
     with pytest.raises(SystemExit) as end:
-        main([*arguments, "--threshold", "0.01", "--overwrite"])
+        main([*arguments, "--threshold", "0.01", "--overwrite", "--quick"])
     assert end.value.code == 1
     assert capsys.readouterr().out.count("\n") == 6
 
