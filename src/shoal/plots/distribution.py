@@ -57,7 +57,15 @@ def binned_shares(data: Dataset, release: Release, column: str) -> list[dict[str
 
 @shown_offline
 def chart(data: Dataset, release: Release, column: str) -> Any:
-    """A chart of both; it shows values of the table."""
+    """A chart of both; it shows values of the table.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
+        >>> drawn = chart(data, shoal.anonymize(data, "k-anonymity:k=2", seed=1), "age")
+        >>> sorted({row["table"] for row in drawn.to_dict()["data"]["values"]})
+        ['original', 'release']
+    """
     library = altair()
     rows = binned_shares(data, release, column)
     names = list(dict.fromkeys(row["values"] for row in rows))
