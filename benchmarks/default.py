@@ -1,8 +1,9 @@
 """The default, `auto`, beside every local algorithm with refinement: for models of every family, on parts of Adult and
 on tables as offices hold them.
 
-`python -m benchmarks.default` for the grid; `--whole` for the whole of Adult, by `auto` alone; `--sizes` for whole
-tables with k-anonymity. The acceptance tests run some of it on small ones.
+`python -m benchmarks.default` for the grid; `--whole` for the whole of Adult and of a survey, by `auto` alone under
+every model (`--whole t-closeness` for what has that word); `--sizes` for whole tables with k-anonymity. The acceptance
+tests run some of it on small ones.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import shoal
-from benchmarks.local_recoding import EIGHT, NINE, adult
+from benchmarks.default_cases import CASES, SURVEY
+from benchmarks.default_cases import TABLES as WHOLE
+from benchmarks.local_recoding import NINE, adult
 from shoal.errors import ShoalError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "acceptance"))
@@ -68,11 +72,13 @@ def part_of_adult(rows: int, sensitive: str | None = None) -> shoal.Dataset:
     )
 
 
-def measured(data: shoal.Dataset, algorithm: str, models: Sequence[str], seed: int = 1) -> Result | None:
+def measured(
+    data: shoal.Dataset, algorithm: str, models: Sequence[str], seed: int = 1, suppression: float = 0.0
+) -> Result | None:
     """What an algorithm loses; None where it refuses the policy."""
     started = time.process_time()
     try:
-        release = shoal.anonymize(data, *models, algorithm=algorithm, seed=seed)
+        release = shoal.anonymize(data, *models, algorithm=algorithm, suppression=suppression, seed=seed)
     except ShoalError:
         return None
     seconds = time.process_time() - started
@@ -121,18 +127,25 @@ def grid(tables: Mapping[str, shoal.Dataset]) -> None:
             )
 
 
-def whole() -> None:
-    """The default on the whole of Adult under every policy."""
-    data = adult(EIGHT, "occupation")
-    measured(part_of_adult(300, "occupation"), "auto", ("entropy-l-diversity:l=3",))  # compiles
-    for models in POLICIES:
-        result = measured(data, "auto", models)
-        print(f"{' and '.join(models):70} {result.loss:7.4f} {result.seconds:6.1f}" if result else models, flush=True)
+def whole(wanted: Sequence[str]) -> None:
+    """The default on whole tables, under every model that it serves; only what has one of the words, where any are."""
+    small = part_of_adult(300, "occupation")
+    for models in (SIZES, ("entropy-l-diversity:l=3",), ("k-anonymity:k=5", "t-closeness:t=0.3")):
+        measured(small, "auto", models)  # compiles
+    opened = cache(lambda name: WHOLE[name]())
+    for case in CASES:
+        if wanted and not any(word in str(case) for word in wanted):
+            continue
+        if case.table.startswith("survey") and not SURVEY.is_file():
+            continue
+        options = dict(case.options)
+        result = measured(opened(case.table), options.pop("algorithm", "auto"), case.models, **options)
+        print(f"{case!s:100} {f'{result.loss:7.4f} {result.seconds:6.1f}' if result else 'no release'}", flush=True)
 
 
 if __name__ == "__main__":
     if "--whole" in sys.argv:
-        whole()
+        whole([word for word in sys.argv[1:] if word != "--whole"])
     elif "--sizes" in sys.argv:
         for each in TABLES:
             show(each, office(each))

@@ -15,6 +15,8 @@ JUDGING = 0.2
 """Steps that a verdict takes for each record and each of its sensitive values."""
 MARGIN = 0.02
 """Steps that the margins of a set of columns take for each distinct tuple."""
+SMALL = 10
+"""The least size of classes up to which it does not count how large they are."""
 VERDICTS = 15
 """Verdicts until every cluster holds, where clusters merge; and for each doubling of the parts, where parts are cut."""
 
@@ -63,5 +65,12 @@ def refining(dataset: Dataset, policy: Policy, rebuildings: int) -> float:
 
 
 def rebuilding(million_cells: float, least: int) -> float:
-    """One rebuilding for each record."""
+    """One rebuilding for each record, where classes are small; and where they are large, as many as put every record
+    into the pool as often."""
     return 0.55 * million_cells * sqrt(least)
+
+
+def larger(least: int) -> float:
+    """How many times that, one rebuilding for each record takes: a rebuilding compares the records of a few classes
+    with one another."""
+    return max(1.0, least / SMALL)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms._effort import MILLION, judging, rebuilding
+from shoal.algorithms._effort import MILLION, judging, larger, rebuilding
 from shoal.algorithms._records import Records, in_slices, numbered
 from shoal.core.blocks import Blocks
 from shoal.core.grouping import Codes
@@ -55,8 +55,12 @@ LOOK = 0.35e-7
 ENDLESS = 1e9
 """Million steps that nothing takes."""
 
-CHUNK = 1 << 20
-"""Records of clusters that are looked at, times the clusters' mean size, before the clock is."""
+CHUNK, FEWEST_ROWS = 1 << 20, 128
+"""Records that look at other clusters, times the clusters' mean size, before the clock is looked at; and so many at
+least."""
+
+OVERTIME = 1.1
+"""Times the work that is allowed at which a round is given up; until then it is finished."""
 
 
 def refined(
@@ -210,15 +214,15 @@ class _ClusterSearch:
         """
         paid, state = self.state.paid, self.state
         saved, phase, phases = 0, 0, -(-rebuildings // TIMES)
+        cells = len(self.records) * state.points.shape[1] / MILLION
+        fewest = (2 if self.guard.kinds else 1) * TIMES * rebuilding(cells, self.least)
+        whole = fewest * larger(self.least)
         while self.guards_all and phase < phases and not self.over:
             loss = float(paid.sum())
             clusters = np.flatnonzero(state.sizes)
-            saved += sum(self._rebuilt(phase, clusters, *self._blocks(phase, clusters)))
-            self.work += (
-                (2 if self.guard.kinds else 1)
-                * TIMES
-                * rebuilding(len(self.records) * state.points.shape[1] / MILLION, self.least)
-            )
+            share = min(1.0, max(self.allowed - self.work, fewest) / whole)
+            saved += sum(self._rebuilt(phase, clusters, *self._blocks(phase, clusters), share))
+            self.work += share * whole
             phase += 1
             self.watch.report(begin + (end - begin) * phase / phases, "rebuilding clusters")
             if loss - float(paid.sum()) <= WORTHWHILE * loss:
@@ -235,8 +239,9 @@ class _ClusterSearch:
         blocks = Blocks.cut(corners, self.records.costs, BLOCK, self.watch, order)
         return blocks.of(corners.T), len(blocks)
 
-    def _rebuilt(self, phase: int, clusters: Any, homes: Codes, blocks: int) -> list[int]:
-        """Rebuilds some clusters, each block on its own; returns how often that saved something."""
+    def _rebuilt(self, phase: int, clusters: Any, homes: Codes, blocks: int, share: float) -> list[int]:
+        """Rebuilds some clusters, each block on its own, a share of what a whole phase rebuilds; returns how often that
+        saved something."""
         from shoal.kernels.rebuilding import Block, rebuild
 
         state, watch = self.state, self.watch
@@ -257,7 +262,7 @@ class _ClusterSearch:
             random = np.random.SeedSequence((self.records.policy.seed, phase, zone)).generate_state(1, np.uint64) | 1
             some = rows[edges[zone] : edges[zone + 1]]
             block = Block(some, np.int32(zone), zones, spare, np.full(1, counts[zone], np.int64), random)
-            times = max(TIMES * len(some), FEWEST)
+            times = max(int(share * TIMES * len(some)), FEWEST)
             return int(rebuild(times, block, state, self.records.costs, self.least, self.guard, watch.flag))
 
         with ThreadPoolExecutor(self.threads) as pool:
@@ -270,13 +275,13 @@ class _ClusterSearch:
         state, costs, proposals, flag = self.state, self.records.costs, self.proposals, self.watch.flag
         proposals.gains[:] = 0.0
         self.kernel.stir(state)
-        step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
+        step = max(FEWEST_ROWS, CHUNK * int(np.count_nonzero(state.sizes)) // max(len(self.records), 1))
 
         def look(begin: int, end: int) -> int:
             return int(self.kernel.propose(begin, end, state, proposals, costs, self.least, self.guard, flag))
 
         for first in range(0, len(self.records), step):
-            if self.over:
+            if self.watch.expired or self.work >= OVERTIME * self.allowed:
                 return False
             looks = in_slices(look, first, min(first + step, len(self.records)))
             self.work += LOOK * sum(looks)

@@ -12,7 +12,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, Publish, outputs
-from shoal.algorithms._effort import is_judged, refining
+from shoal.algorithms._effort import is_judged, larger, refining
 from shoal.algorithms._merging import merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
@@ -178,6 +178,12 @@ def _spelled(kind: type[Algorithm], parameters: dict[str, Any]) -> str:
     return ":".join(filter(None, (name, ",".join(_written(parameters)))))
 
 
+def _plain(name: str) -> str:
+    """What somebody who watches a run calls an attempt: the algorithm, and whether its result is refined at once."""
+    algorithm, _, parameters = name.partition(":")
+    return f"{algorithm} with refinement" if "refine=true" in parameters else algorithm
+
+
 def _written(parameters: dict[str, Any]) -> list[str]:
     """Parameters as they are written on the command line."""
     values = {key: "|".join(value) if isinstance(value, tuple) else str(value) for key, value in parameters.items()}
@@ -232,7 +238,7 @@ class _Trial:
             method = replace(method, time_limit=CLOCK, work=allowed)
         try:
             policy = method.simplified(self.whole_policy)
-            recoding = method.search(self.dataset, policy, self._watch(f"trying {name}"))
+            recoding = method.search(self.dataset, policy, self._watch(f"trying {_plain(name)}"))
         except (InfeasibleError, ParameterError, SchemaError) as error:
             self.reasons[name] = str(error)
             self.errors.append(error)
@@ -259,7 +265,7 @@ class _Trial:
         assert base.plan is not None
         records = self.records
         owners = base.plan.owners if base.plan.by_record else base.plan.owners[records.tuples]
-        watch, work = self._watch(f"refining {name}"), self._allowance(spare, rebuildings)
+        watch, work = self._watch(f"improving the result of {_plain(name)}"), self._allowance(spare, rebuildings)
         owners, facts = refined(records, owners, CLOCK, watch, rebuildings=rebuildings, work=work)
         owners, _ = merged_as_published(records, owners, watch)
         recoding = records.recoding(owners, {**base.facts, "refinement": facts})
@@ -274,7 +280,8 @@ class _Trial:
     def _allowance(self, spare: float, rebuildings: int) -> float:
         """Million steps after which a refinement stops, as they are written: what can be spared; and where sizes are
         all that counts, as much as its work can be underestimated."""
-        least = 0.0 if self.judged else 2 * refining(self.dataset, self.policy, rebuildings)
+        doubled = 2 * refining(self.dataset, self.policy, rebuildings) / larger(self.policy.least)
+        least = 0.0 if self.judged else doubled
         return max(floor(100 * max(spare, least)) / 100, 0.01)
 
     @cached_property
@@ -284,7 +291,7 @@ class _Trial:
     def _watch(self, doing: str) -> Run:
         """Says what is being tried, and gives the part of the run for it."""
         begin, end = self.share
-        message = f"{doing}, {self.place}"
+        message = f"{doing} ({self.place})"
         self.run.report(begin, message)
         return Run(
             lambda share, step: self.run.report(begin + share * (end - begin), f"{message}: {step}"), within=self.run

@@ -55,6 +55,9 @@ MOST = np.iinfo(np.int32).max
 CLUSTER_LOOKS, VERDICT_LOOKS = 4, 16
 """A look at a cluster takes as long as one at so many of its records, and so does a verdict, beside counting."""
 
+FEW = 8
+"""Records of a cluster up to which looking at each is quicker than a bound for all."""
+
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
@@ -136,10 +139,21 @@ def _without(cluster, point, state, low, high):
 
 
 @inner
-def _swap(row, home, target, best, highest, state, costs, low, high, guard, tally):
+def _nearest(ends, low, high, costs):
+    """What a cluster with the ends `low` and `high` costs, for each record, with a record of another one, at least:
+    with the nearest code that the other one spans in every attribute."""
+    total = 0.0
+    for attribute in range(len(low)):
+        least, most = min(low[attribute], ends[3, attribute]), max(high[attribute], ends[0, attribute])
+        total += cost(costs, attribute, least, most)
+    return total
+
+
+@inner
+def _swap(row, home, target, best, highest, state, costs, low, high, at_least, guard, tally):
     """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves,
     more than `best` and less than `highest`; and how many records were looked at. `low` and `high` are the ends of the
-    home without the record."""
+    home without the record; the target costs `at_least` so much, whichever record leaves it."""
     points, tuples, ends = state.points, state.tuples, state.extremes
     both, size, others = state.paid[home] + state.paid[target], state.sizes[home], state.sizes[target]
     going, chosen, looks = tuples[row], -1, 0
@@ -155,7 +169,7 @@ def _swap(row, home, target, best, highest, state, costs, low, high, guard, tall
                 if here > limit:
                     break
             there, limit = 0.0, (both - best - here * size) / others
-            if limit > 0:
+            if limit > at_least:
                 for attribute in range(len(low)):
                     code = points[coming, attribute]
                     least = ends[target, 1 if code == ends[target, 0, attribute] else 0, attribute]
@@ -255,8 +269,13 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                     )
                 if there > limit or limit <= 0:
                     continue  # Whichever record came back, the target would cost too much.
+                if others > FEW and size > 1:
+                    here = _nearest(ends[target], low, high, costs)
+                    if both - here * size - there * others <= best + LEAST_GAIN:
+                        looks += others if state.paid[target] > 0.0 else 1
+                        continue  # Even the record nearest to the home would cost too much there.
                 partner, gain, looked = _swap(
-                    row, home, target, best, ceiling[row], state, costs, low, high, guard, tally
+                    row, home, target, best, ceiling[row], state, costs, low, high, there, guard, tally
                 )
                 looks += looked
                 if partner >= 0:

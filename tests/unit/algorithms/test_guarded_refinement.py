@@ -98,3 +98,15 @@ def test_models_that_are_not_compiled_are_asked_after_every_round(data: shoal.Da
     assert not search.guards_all
     clusters, facts = refined(records, owners, 60, Run())
     assert facts["exchanges"] > 0 and records.holds(clusters).all()
+
+
+def test_a_round_is_given_up_where_a_few_large_classes_take_too_much(
+    data: shoal.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is room for 45 classes; how many there are says how long a look at the others takes."""
+    records, owners = begun(data, MODELS[0])
+    monkeypatch.setattr(_refinement, "CHUNK", 1000)
+    free = _refinement._ClusterSearch(records, owners, 32, Run())
+    bound = _refinement._ClusterSearch(records, owners, 32, Run(), allowed=free.work)
+    assert free._propose() and not bound._propose()
+    assert bound.allowed < bound.work < free.work
