@@ -6,18 +6,17 @@ import hashlib
 import json
 import re
 from collections import Counter
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 import pytest
 from counts import LONG
-from making import ORDERS, POLICIES, QUASI, cases, dataset, one, opened, people, releases, table, written
+from making import CHANGED, ORDERS, QUASI, cases, dataset, one, releases, table, written
 from truth import untrue_cells
 
 import shoal
 from shoal import registry
-from shoal.errors import InfeasibleError, NotDefined
+from shoal.errors import NotDefined
 
 CASES = cases("algorithms")
 
@@ -91,16 +90,8 @@ class TestAlgorithm:
         assert sum(left[0] == right[0] for left, right in moved) <= 0.05 * len(moved)
 
     def test_leaves_its_input_alone(self, name: str, example: Any) -> None:
-        """It gets a table that no other test shares."""
-        frame = people(80)
-        before, data = frame.write_csv(), opened(frame)
-        keys, sizes = data.summary.keys.copy(), data.summary.sizes.copy()
-        policy = next(policy for policy, _ in releases(name, example))
-        method = registry.make("algorithms", name, dict(example))
-        with suppress(InfeasibleError):
-            shoal.anonymize(data, *POLICIES[policy], algorithm=method, suppression=0.2, seed=7)
-        assert frame.write_csv() == before
-        assert (data.summary.keys == keys).all() and (data.summary.sizes == sizes).all()
+        """Whatever policy it is given; `making.released` looks at the table before and after."""
+        assert list(releases(name, example)) and (name, repr(example)) not in CHANGED
 
     def test_facts_fit_into_json(self, name: str, example: Any) -> None:
         release = one(name, example)

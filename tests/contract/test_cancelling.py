@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from counts import LONG
+from making import names
 
 import shoal
 from shoal import registry
@@ -32,7 +33,7 @@ MOMENTS = (0.1, 0.3, 0.6) if LONG else (0.2,)
 """Seconds after which a search is cancelled."""
 REFINING = ("refining", "rebuilding") if LONG else ("refining",)
 """How a search says that it improves what it has."""
-NAMES = registry.names("algorithms")
+NAMES = names("algorithms")
 REFINED = [name for name in NAMES if "refine" in registry.find("algorithms", name).__dataclass_fields__]
 
 

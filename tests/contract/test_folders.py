@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 from counts import long_on_spark
+from making import names
 
 import shoal
-from shoal import registry
 from shoal.core.run import Run
 from shoal.errors import CancelledError, MissingExtraError, MissingProgramError, OutputError
 from shoal.storage.files import sha256
@@ -29,7 +29,7 @@ def people(rows=1234):
     )
 
 
-@pytest.fixture(params=registry.names("engines"))
+@pytest.fixture(params=names("engines"))
 def engine(request):
     if request.param == "spark":
         request.getfixturevalue("spark")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from making import by_form, people, small, tells_no_value
+from making import by_form, names, people, small, tells_no_value
 
 import shoal
 from shoal import registry
@@ -23,7 +23,7 @@ from shoal.errors import NotDefined, SchemaError
 from shoal.publishing.writable_release import part_path
 from shoal.storage.files import sha256
 
-FORMS = registry.names("forms")
+FORMS = names("forms")
 
 
 def answered(question: Callable[[], Any]) -> Any:

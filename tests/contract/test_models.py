@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
+from making import names
 
 import shoal
 from shoal import registry
@@ -17,7 +18,7 @@ from shoal.core.parameters import parameters
 from shoal.errors import ParameterError, SchemaError
 from shoal.job import plugin, spelled
 
-NAMES = registry.names("models")
+NAMES = names("models")
 EXAMPLES = [(name, number) for name in NAMES for number in range(len(registry.find("models", name).examples))]
 
 

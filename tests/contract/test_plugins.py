@@ -4,12 +4,13 @@ import dataclasses
 from importlib import import_module
 
 import pytest
+from making import names
 
 from shoal import registry
 from shoal.core.parameters import parameters
 from shoal.errors import ParameterError
 
-PLUGINS = [(family, name) for family in registry.CONTRACTS for name in registry.names(family)]
+PLUGINS = [(family, name) for family in registry.CONTRACTS for name in names(family)]
 
 
 @pytest.mark.parametrize(("family", "name"), PLUGINS)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from making import names
 
 import shoal
 from shoal import api, manifest, registry
@@ -82,7 +83,7 @@ def check(release, models, databases=None):
 
 def every_model():
     """Every example of every model that the registry knows, about the column of the table here."""
-    for name in registry.names("models"):
+    for name in names("models"):
         for example in registry.examples("models", name):
             given = {key: value for key, value in example.items() if key != "column"}
             if "values" in given:

@@ -37,9 +37,9 @@ from shoal.utility.estimation import Estimate
 Patch = pytest.MonkeyPatch
 
 
-def broken(suited: Callable[[Case], bool]) -> Iterator[str]:
+def broken(suited: Callable[[Case], bool], first: int) -> Iterator[str]:
     """Which promises the cases break that a fault can show in, drawn until one does; few cases suit some faults."""
-    cases = filter(suited, map(drawn, range(6000)))
+    cases = filter(suited, map(drawn, range(first, first + 6000)))
     return (outcome.broken for outcome in map(run, cases) if outcome.broken is not None)
 
 
@@ -249,30 +249,32 @@ def with_pseudonyms(case: Case) -> bool:
     return in_columns(case) and case.pseudonyms is not None and bool(case.named("identifier"))
 
 
-FAULTS: dict[str, tuple[Callable[[Patch], None], Callable[[Case], bool], str]] = {
-    "models that hold for everything": (every_class_is_fine, anything, "is broken"),
-    "a verifier that measures nothing": (every_release_is_fine, anything, "is broken"),
-    "rows in the order in which they came": (rows_keep_their_order, anything, "another order"),
-    "dictionaries of all records": (dictionaries_list_others, in_columns, "a dictionary of the file"),
-    "metadata that tell": (metadata_tells, with_pseudonyms, "withheld records"),
-    "raw errors": (errors_are_raw, anything, "raw ValueError"),
-    "cells of other records": (cells_are_swapped, anything, "not true of its record"),
-    "models that count records": (records_count_as_people, of_people, "is broken"),
-    "two tables that tell whose a value is": (groups_tell_values, in_two_tables, "other columns"),
-    "buckets of one record": (buckets_are_single_records, sliced, "bucket"),
-    "estimates that are called certain": (estimates_are_certain, asked, "certain"),
-    "a ledger that lets everything pass": (everything_may_be_published_again, in_series, "the ledger let"),
-    "m-invariance that forgets": (groups_are_made_anew, invariant, "shows other values"),
-    "spellings that count as values": (spellings_count_as_values, spelled_alike, "is broken"),
-    "people who count as households": (people_count_as_households, in_households, "k-households is broken"),
-    "weights that count twice": (weights_count_twice, weighed, "estimated-k-map is broken"),
-    "linked columns that are shown": (ghosts_are_shown, with_ghosts, "a linked value"),
-    "ranks that are swapped too far": (values_are_swapped_anywhere, swapping, "swapped too far"),
+FAULTS: dict[str, tuple[Callable[[Patch], None], Callable[[Case], bool], str, int]] = {
+    "models that hold for everything": (every_class_is_fine, anything, "is broken", 7),
+    "a verifier that measures nothing": (every_release_is_fine, anything, "is broken", 7),
+    "rows in the order in which they came": (rows_keep_their_order, anything, "another order", 25),
+    "dictionaries of all records": (dictionaries_list_others, in_columns, "a dictionary of the file", 21),
+    "metadata that tell": (metadata_tells, with_pseudonyms, "withheld records", 80),
+    "raw errors": (errors_are_raw, anything, "raw ValueError", 6),
+    "cells of other records": (cells_are_swapped, anything, "not true of its record", 31),
+    "models that count records": (records_count_as_people, of_people, "is broken", 81),
+    "two tables that tell whose a value is": (groups_tell_values, in_two_tables, "other columns", 10),
+    "buckets of one record": (buckets_are_single_records, sliced, "bucket", 324),
+    "estimates that are called certain": (estimates_are_certain, asked, "certain", 13),
+    "a ledger that lets everything pass": (everything_may_be_published_again, in_series, "the ledger let", 127),
+    "m-invariance that forgets": (groups_are_made_anew, invariant, "shows other values", 121),
+    "spellings that count as values": (spellings_count_as_values, spelled_alike, "is broken", 2011),
+    "people who count as households": (people_count_as_households, in_households, "k-households is broken", 363),
+    "weights that count twice": (weights_count_twice, weighed, "estimated-k-map is broken", 751),
+    "linked columns that are shown": (ghosts_are_shown, with_ghosts, "a linked value", 1921),
+    "ranks that are swapped too far": (values_are_swapped_anywhere, swapping, "swapped too far", 142),
 }
+"""What is planted, the cases that it can show in, what is then said, and a case that shows it: the search begins there,
+and goes on where cases have come to be drawn otherwise."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str, monkeypatch: Patch) -> None:
-    plant, suited, words = FAULTS[fault]
+    plant, suited, words, first = FAULTS[fault]
     plant(monkeypatch)
-    assert any(words in found for found in broken(suited))
+    assert any(words in found for found in broken(suited, first))

@@ -1,7 +1,7 @@
 """What local recoding loses on Adult, held against other tools' results on the same data.
 
-Every day one refined search and the quick ones are made on the whole table; the others on every sixth record, held
-against what they lost there when they kept the bound on the whole.
+Every day the quick searches are made on the whole table; refined ones on every sixth record, held against what they
+lost there when they kept the bound on the whole.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def test_eight_attributes_with_three_occupations_in_each_class(eight: shoal.Data
 
 
 @pytest.mark.parametrize(("k", "most"), [(5, 0.030), (10, 0.053)] if LONG else [(5, 0.030)])
-def test_eight_attributes(whole: shoal.Dataset, k: int, most: float) -> None:
+def test_eight_attributes(eight: shoal.Dataset, k: int, most: float) -> None:
     """The best other Python tool: 0.0513 and 0.0914; a plain k-member 0.0316 and 0.0561."""
-    release = shoal.anonymize(whole, f"k-anonymity:k={k}", algorithm="k-member:numeric=interval,refine=true")
-    assert shoal.metrics.Gcp().score(whole, release).value <= most
+    release = shoal.anonymize(eight, f"k-anonymity:k={k}", algorithm="k-member:numeric=interval,refine=true")
+    assert shoal.metrics.Gcp().score(eight, release).value <= bound(most, 0.0545)
 
 
 def test_plain_k_member(whole: shoal.Dataset) -> None:

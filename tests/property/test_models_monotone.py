@@ -13,6 +13,7 @@ import pytest
 from counts import count
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from making import names
 
 import shoal
 from shoal import registry
@@ -23,7 +24,7 @@ from shoal.errors import ParameterError
 TREE = Hierarchy.from_paths(
     "disease", [("cancer", "grave", "*"), ("flu", "mild", "*"), ("hiv", "grave", "*"), ("cold", "mild", "*")]
 )
-NAMES = registry.names("models")
+NAMES = names("models")
 
 
 def models(name: str) -> st.SearchStrategy[Any]:

@@ -67,17 +67,25 @@ def drawn(generator: np.random.Generator) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("name", "options"), variants(), ids=str)
-def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
-    """Somebody is always published, classes keep the policy, and the budget is kept."""
-    generator = np.random.default_rng(1)
-    algorithm = registry.make("algorithms", name, options)
-    released = 0
+@cache
+def tables() -> tuple[tuple[pl.DataFrame, shoal.Dataset, int, tuple[Any, ...]], ...]:
+    """Tables, each read once for all algorithms, with the k and the models that are asked for."""
+    generator, found = np.random.default_rng(1), []
     for _ in range(TABLES):
         table = drawn(generator)
         data = shoal.read(table, quasi=["number", "letter", "other"], sensitive=["illness"])
         k = int(generator.choice([1, 2, 3, table.height]))
         models = (shoal.KAnonymity(k=k), *([shoal.DistinctLDiversity(l=2)] if generator.random() < 0.3 else []))
+        found.append((table, data, k, models))
+    return tuple(found)
+
+
+@pytest.mark.parametrize(("name", "options"), variants(), ids=str)
+def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
+    """Somebody is always published, classes keep the policy, and the budget is kept."""
+    algorithm = registry.make("algorithms", name, options)
+    released = 0
+    for table, data, k, models in tables():
         for budget in BUDGETS:
             try:
                 release = shoal.anonymize(data, *models, algorithm=algorithm, suppression=budget)
@@ -94,13 +102,18 @@ def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
     assert released > TABLES * len(BUDGETS) / 2
 
 
+@cache
+def two_groups() -> shoal.Dataset:
+    """They have nothing in common, and everybody of a group has the same illness."""
+    table = pl.DataFrame({"number": [0, 0, 9, 9], "letter": list("aabb"), "illness": list("ppqq")})
+    return shoal.read(table, quasi=["number", "letter"], sensitive=["illness"])
+
+
 @pytest.mark.parametrize(("name", "options"), variants(), ids=str)
 def test_leaving_everybody_out_is_no_release(name: str, options: dict[str, Any]) -> None:
-    """Two groups that have nothing in common, each of which breaks the policy: both would rather be left out."""
-    table = pl.DataFrame({"number": [0, 0, 9, 9], "letter": list("aabb"), "illness": list("ppqq")})
-    data = shoal.read(table, quasi=["number", "letter"], sensitive=["illness"])
+    """Each of the two groups breaks the policy: both would rather be left out."""
     release = shoal.anonymize(
-        data, "k-anonymity:k=2", "distinct-l-diversity:l=2", suppression=1.0,
+        two_groups(), "k-anonymity:k=2", "distinct-l-diversity:l=2", suppression=1.0,
         algorithm=registry.make("algorithms", name, options),
     )  # fmt: skip
     assert release.published.records > 0
@@ -119,13 +132,17 @@ def test_ranges_that_no_float_holds(name: str, options: dict[str, Any]) -> None:
         registry.make("algorithms", name, options).search(data, policy, Run())
 
 
+@cache
+def wide() -> shoal.Dataset:
+    table = pl.DataFrame({f"q{place}": [place % 3, 1, 2, place % 2, 1, 2] for place in range(65)})
+    return shoal.read(table, quasi=table.columns)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_more_attributes_than_bits(name: str) -> None:
     """Mondrian takes up to 64; all others take any number."""
-    table = pl.DataFrame({f"q{place}": [place % 3, 1, 2, place % 2, 1, 2] for place in range(65)})
-    data = shoal.read(table, quasi=table.columns)
     try:
-        release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=_in_time(name), suppression=0.5)
+        release = shoal.anonymize(wide(), shoal.KAnonymity(k=2), algorithm=_in_time(name), suppression=0.5)
     except SchemaError as error:
         assert "up to 64" in str(error)  # of Mondrian, or by it
         assert name in ("mondrian", "in-blocks", "multiset", "bucketization", "coarsening")

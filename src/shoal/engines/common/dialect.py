@@ -142,6 +142,8 @@ def _rows_inside(field: str, delimiter: str, width: int) -> int:
     The lines in such a field are whole rows, but for its first and its last, which are one row together. Texts and
     lists of several lines are not like that; below a few delimiters it may be chance.
     """
+    if "\n" not in field and "\r" not in field:  # nearly every field
+        return 0
     first, *rest = re.split(r"\r\n|\r|\n", field.rstrip("\r\n"))
     if not rest:
         return 0
