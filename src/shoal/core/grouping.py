@@ -179,11 +179,17 @@ class _Keys:
 
     @property
     def mostly_distinct(self) -> bool:
-        """Whether a sample says that there are too many distinct tuples for a hash table to stay in the cache."""
+        """Whether a sample says that there are too many distinct tuples for a hash table to be quicker than sorting."""
+        from shoal.kernels.sorting import by_digits
+
+        if self.rows < SAMPLE // 2:
+            return False
         step = max(1, self.rows // SAMPLE)
-        pairs = zip(self.columns, self.strides, strict=True)
-        sample = sum(column[::step].astype(np.int64) * stride for column, stride in pairs)
-        return isinstance(sample, np.ndarray) and len(sample) >= SAMPLE and len(np.unique(sample)) > 0.85 * len(sample)
+        sample = np.zeros(len(range(0, self.rows, step)), np.int64)
+        for column, stride in zip(self.columns, self.strides, strict=True):
+            sample += column[::step].astype(np.int64) * stride
+        ordered = by_digits(sample, np.empty_like(sample), 0, self.space.bit_length())
+        return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1])) > 0.85 * len(ordered)
 
 
 def packed_groups(

@@ -27,6 +27,7 @@ SMALL = 1024
 SHARE = 2
 RATIO = 8
 SMALLER = 4
+AGAIN = 3
 ROOM = 8
 LONGEST_PAUSE = 64
 
@@ -191,12 +192,15 @@ class Groupings:
         if self.waiting > 0:
             return False
         self.tried.add(below)
-        grouping = self.grouped_from(self.base(below), below)
-        useful = 2 * len(grouping.sizes) <= len(grouping.base)
+        smaller = self.base(below)
+        # A base with more classes than that is of no use: counting them ends there.
+        classes = self._numbered(smaller, below, len(smaller) // 2, 0)
+        useful = classes > 0
         if useful:
-            self.keep(self._based(below, grouping))
-        # With many attributes hardly any node is much smaller than the table: who tries in vain waits twice as long.
-        self.pause = 1 if useful else min(2 * self.pause, LONGEST_PAUSE)
+            self.keep(self._based(below, self._in_room(smaller, classes, 0)))
+        # A base costs as much as a few checks, so a few come before the next one. With many attributes hardly any node
+        # is much smaller than the table: who tries in vain waits twice as long.
+        self.pause = AGAIN if useful else min(2 * self.pause, LONGEST_PAUSE)
         self.waiting = self.pause
         return True
 
@@ -255,10 +259,15 @@ class Groupings:
         scratch = self.room(room)
         return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
 
+    def _numbered(self, base: Base, node: Node, most: int, room: int) -> int:
+        """Groups a node in a room; how many classes it has, negative where they are more than `most` or keys too wide
+        for a room."""
+        levels = np.array(node, dtype=np.int64)
+        return int(self._kernels.number(levels, base.tuples, most, self.domain, self.room(room)))
+
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
-        scratch = self.room(room)
-        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, len(base), self.domain, scratch)
+        classes = self._numbered(base, node, len(base), room)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
@@ -270,7 +279,7 @@ class Groupings:
             firsts = np.empty(len(groups.counts), dtype=np.int32)
             firsts[groups.index] = self.raw.tuples.firsts
             return Grouping(self.raw, groups.index, groups.counts, firsts)
-        return self._in_room(base, int(classes), room)
+        return self._in_room(base, classes, room)
 
     def classes(self, grouping: Grouping, node: Node | None = None) -> Classes:
         """The classes as models judge them, with sensitive histograms, and with keys where the node is given."""
