@@ -62,7 +62,7 @@ def value_of_rank(values, rank):
 @inner
 def first_from(wanted, ascending, begin, end):
     """The first of the places from `begin` on that has a number no less than `wanted`, `end` where none has. (What
-    numpy has for it compiles for a second and a half.)"""
+    numpy has for it takes a third of a second to compile.)"""
     while begin < end:
         middle = (begin + end) // 2
         if ascending[middle] < wanted:
