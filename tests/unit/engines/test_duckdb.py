@@ -3,6 +3,8 @@
 import datetime as dt
 import gc
 import math
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -462,3 +464,13 @@ def test_a_full_temporary_folder_is_said(small_disk, tmp_path):
         shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", allow_plain=["dose"]).write(tmp_path / "out")
     assert SECRET not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_ends_a_query_as_it_ends_anything() -> None:
+    session = DatabaseSession({"threads": 1})
+    pressed = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.value("SELECT count(*) FROM range(100000000000) WHERE hash(range) % 7 = 3")
+    pressed.join()
+    assert session.value("SELECT 1") == 1

@@ -34,6 +34,9 @@ SEVERAL = 8
 WATCHED = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
 """What makes a cursor tell how far its query is."""
 
+INTERRUPTED = "Query interrupted"
+"""What a query of DuckDB ends with, in Python, when somebody presses Ctrl-C."""
+
 POLL = 0.05
 """Seconds between two looks at whether a run was cancelled."""
 
@@ -302,6 +305,10 @@ def _plain_errors(what: str) -> Iterator[None]:
         yield
     except duckdb.InterruptException:
         raise CancelledError("the query was stopped; nothing was written") from None
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
     except duckdb.OutOfMemoryException:
         raise ShoalError(
             "the memory limit of the duckdb engine is too low, or its temporary folder is full; raise memory_limit, "
