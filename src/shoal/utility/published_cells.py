@@ -18,6 +18,9 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.parsing.identity import plain_number
 
+MANY = 1 << 24
+"""Pairs of cells up to which all are counted at once; numbers with noise have more, nearly all of which never occur."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedTable:
@@ -43,6 +46,10 @@ class BinnedTable:
 
     def _counted(self, one: str, other: str, weights: Floats) -> Floats:
         left, right = self.shares[one], self.shares[other]
+        if len(left) * len(right) > MANY:
+            rows, others = self.owners[one], right[self.owners[other]].T * weights
+            by_bin = [np.bincount(rows, weights=each, minlength=len(left)) for each in others]
+            return np.asarray(left.T @ np.stack(by_bin, axis=1), np.float64)
         cells = self.owners[one].astype(np.int64) * len(right) + self.owners[other]
         pairs = np.bincount(cells, weights=weights, minlength=len(left) * len(right))
         counts: Floats = left.T @ pairs.reshape(len(left), len(right)) @ right
