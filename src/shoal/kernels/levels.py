@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.sorting import first_from
 
 DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, EQUAL, ORDERED, TREE, APART = range(9)
 
@@ -126,13 +127,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
         own, moved, first = 0.0, 0.0, 0
         for entry in range(begin, end + 1):
             last = ranks[values[entry]] if entry < end else steps
-            passed, above = first, last
-            while passed < above:
-                middle = (passed + above) // 2
-                if cumulated[middle] < own:
-                    passed = middle + 1
-                else:
-                    above = middle
+            passed = first_from(own, cumulated, first, last)
             moved += own * (passed - first) - (sums[passed] - sums[first])
             moved += sums[last] - sums[passed] - own * (last - passed)
             first = last
