@@ -25,9 +25,9 @@ class NodeChecks(NamedTuple):
 
 
 class SparseCounts(NamedTuple):
-    """A histogram: where the entries of each tuple begin, their values and counts, and how many values there are."""
+    """A histogram: the tuple, the value and the count of each entry, and how many values there are."""
 
-    starts: Any
+    tuples: Any
     values: Any
     counts: Any
     size: int
@@ -111,9 +111,11 @@ def rolled(owners, places, large, histogram):
 
     The tuple `i` is in class `owners[i]`, whose place is `places[owners[i]]`; classes without one are left out.
     """
-    starts_held, values_held, counts_held, size = histogram
+    tuples_held, values_held, counts_held, size = histogram
     block = max(1, min(large, _CELLS // max(size, 1)))
-    dense = np.zeros(block * size, np.int64)
+    # Behind the others a row for classes without a place: whether there is one cannot be predicted.
+    dense = np.zeros((block + 1) * size, np.int64)
+    cells = np.empty(len(owners), np.int32)
     starts = np.empty(large + 1, np.int64)
     room = min(large * size, len(values_held))
     values = np.empty(room + 1, np.int32)
@@ -123,9 +125,9 @@ def rolled(owners, places, large, histogram):
         end = min(first + block, large)
         for row in range(len(owners)):
             place = places[owners[row]]
-            if first <= place < end:
-                for entry in range(starts_held[row], starts_held[row + 1]):
-                    dense[(place - first) * size + values_held[entry]] += counts_held[entry]
+            cells[row] = (place - first if first <= place < end else block) * size
+        for entry in range(len(tuples_held)):
+            dense[cells[tuples_held[entry]] + values_held[entry]] += counts_held[entry]
         cell = 0
         for place in range(first, end):
             starts[place] = at

@@ -38,16 +38,18 @@ _NEAR = 0.25
 """Newton's method stops where a round brings less than this share of a record: what comes after it hardly matters."""
 
 
-@inner(forceinline=True)
-def _hopeless(begin, end, values, counts, measure, needed, staying):
-    """Whether so many records surely cannot stay, by the single values alone: what they can have without excess, and
-    the other levels of a hierarchy no excess at all, is less than needed."""
+@inner
+def _hurdle(measure, bound, least):
+    """What a class takes of which `least` records can stay, by the single values alone: its counts, each cut off at the
+    cap of its value, add up to so much even if the other levels of a hierarchy have no excess at all."""
+    if measure.kind == ORDERED:
+        return np.zeros(len(measure.priors)), 0.0
     tree = measure.kind == TREE
-    fine = 0.0
-    for entry in range(begin, end):
-        share = measure.masses[0, measure.nodes[0, values[entry]]] if tree else measure.priors[values[entry]]
-        fine += min(float(counts[entry]), staying * share)
-    return fine + (len(measure.nodes) - 1 if tree else 0) * staying < needed * staying
+    heights = len(measure.nodes) if tree else 1
+    caps = np.empty(len(measure.priors))
+    for value in range(len(caps)):
+        caps[value] = least * (measure.masses[0, measure.nodes[0, value]] if tree else measure.priors[value])
+    return caps, ((1.0 - bound - _ROUNDING) * heights - (heights - 1)) * least
 
 
 @inner(forceinline=True)
@@ -135,11 +137,8 @@ def _by_shares(begin, end, size, values, counts, measure, bound, least, records,
         heights = len(measure.nodes)
     # A little less, so that rounding never says that fewer can stay than do.
     needed = (1.0 - bound - _ROUNDING) * heights
-    # Most classes cannot even keep the fewest records that a class must have.
     staying = float(min(least, size))
     if not ordered:
-        if _hopeless(begin, end, values, counts, measure, needed, staying):
-            return 0
         used = _sets(begin, end, values, counts, measure, records, shares)
     for again in range(_ROUNDS):
         if ordered:
@@ -239,14 +238,19 @@ def _within(starts, values, counts, measure, bound, least):
     widest = 0
     for owner in range(classes):
         widest = max(widest, starts[owner + 1] - starts[owner])
+    caps, hurdle = _hurdle(measure, bound, least)
     room = widest * (len(measure.nodes) if measure.kind == TREE else 1)
     records, shares = np.empty(room), np.empty(room)
     sizes, levels, scratch = np.empty(1, np.int64), np.empty(1), np.empty(widest, np.int64)
     for owner in range(classes):
         begin, end = starts[owner], starts[owner + 1]
-        size = 0
+        size, capped = 0, 0.0
         for entry in range(begin, end):
             size += counts[entry]
+            capped += min(float(counts[entry]), caps[values[entry]])
+        # Most classes cannot even keep the fewest records that a class must have.
+        if capped < hurdle and size >= least:
+            continue
         most = _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares)
         if most == size:
             sizes[0], levels[0] = size, 0.0

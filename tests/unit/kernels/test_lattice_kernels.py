@@ -126,8 +126,8 @@ def test_histograms_are_rolled_up_in_blocks(cells: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(node_checks, "_CELLS", cells)
     owners, size = np.array([2, 0, 3, 2, 1, 0], np.int32), 4
     places = np.array([1, -1, 0, 2], np.int32)  # class 1 is left out
-    starts, values = np.array([0, 2, 3, 5, 6, 8, 8]), np.array([0, 3, 1, 0, 2, 3, 1, 2], np.int32)
-    held = node_checks.SparseCounts(starts, values, np.arange(1, 9), size)
+    tuples, values = np.array([0, 0, 1, 2, 2, 3, 4, 4], np.int32), np.array([0, 3, 1, 0, 2, 3, 1, 2], np.int32)
+    held = node_checks.SparseCounts(tuples, values, np.arange(1, 9), size)
     found = node_checks.rolled.py_func(owners, places, 3, held)
     assert [array.tolist() for array in found] == [[0, 2, 3, 5], [0, 3, 1, 0, 2], [1, 8, 3, 4, 5]]
 

@@ -46,12 +46,7 @@ class Base:
     @cached_property
     def histograms(self) -> tuple[Any, ...]:
         """The histograms as kernels read them."""
-        from shoal.kernels.node_checks import SparseCounts
-
-        return tuple(
-            SparseCounts(histogram.starts, histogram.values, histogram.counts, len(histogram.population))
-            for histogram in self.sensitive
-        )
+        return tuple(_entries(histogram) for histogram in self.sensitive)
 
     def __len__(self) -> int:
         return len(self.tuples.weights)
@@ -300,17 +295,25 @@ class Groupings:
             weights, households,
         )  # fmt: skip
 
-    def rolled(self, histogram: Histogram, grouping: Grouping) -> Histogram:
-        """A histogram of a base over the classes of a node."""
+    def rolled(self, histogram: Histogram, grouping: Grouping, entries: Any = None) -> Histogram:
+        """A histogram of a base over the classes of a node; its entries as kernels read them need not be given."""
         kernel = self._node_checks
         size, classes = len(histogram.population), len(grouping.sizes)
         riding = histogram.contexts is not None or histogram.people is not None
         if riding or classes * size > max(DENSE, 64 * len(grouping.owners)):
             return histogram.rolled(grouping.owners, classes)
         everyone = np.arange(classes, dtype=np.int32)
-        entries = kernel.SparseCounts(histogram.starts, histogram.values, histogram.counts, size)
-        starts, values, counts = kernel.rolled(grouping.owners, everyone, classes, entries)
+        held = _entries(histogram) if entries is None else entries
+        starts, values, counts = kernel.rolled(grouping.owners, everyone, classes, held)
         return Histogram(histogram.column, starts, values, counts, histogram.population, histogram.hierarchy)
+
+
+def _entries(histogram: Histogram) -> Any:
+    """A histogram as the kernels read it."""
+    from shoal.kernels.node_checks import SparseCounts
+
+    tuples = np.repeat(np.arange(len(histogram.starts) - 1, dtype=np.int32), np.diff(histogram.starts))
+    return SparseCounts(tuples, histogram.values, histogram.counts, len(histogram.population))
 
 
 def _table(summary: Classes, domain: Any) -> Any:

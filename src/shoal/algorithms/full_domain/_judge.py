@@ -124,7 +124,8 @@ class Judge:
         rolled: dict[int, Histogram] = {}
         for at, measure, threshold in compiled:
             if at not in rolled:
-                rolled[at] = self.groupings.rolled(grouping.base.sensitive[at], grouping)
+                base = grouping.base
+                rolled[at] = self.groupings.rolled(base.sensitive[at], grouping, base.histograms[at])
             here = rolled[at]
             fine, most = judged(here.starts, here.values, here.counts, measure, threshold, self.least)
             holds &= fine
