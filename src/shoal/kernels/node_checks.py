@@ -94,15 +94,16 @@ def _check(levels, packed, table, least, budget, rates, domain, scratch):
 
 @inner
 def _large(classes, sizes, least):
-    """The place of each class among those of `least` records or more, -1 for the others; how many such there are."""
+    """The classes of `least` records or more, and the place of each class among them, -1 for the others."""
     places = np.empty(classes, np.int32)
+    chosen = np.empty(classes + 1, np.int32)
     large = 0
     for owner in range(classes):
-        places[owner] = -1
-        if sizes[owner] >= least:
-            places[owner] = large
-            large += 1
-    return places, large
+        # Written in any case, as below.
+        chosen[large] = owner
+        places[owner] = large if sizes[owner] >= least else -1
+        large += sizes[owner] >= least
+    return chosen[:large], places
 
 
 @kernel
@@ -149,15 +150,14 @@ def _examination(levels, packed, table, histogram, measure, worst, least, budget
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
-    places, large = _large(classes, sizes, least)
-    starts, values, counts = rolled(scratch.owners[: len(packed.weights)], places, large, histogram)
+    chosen, places = _large(classes, sizes, least)
+    starts, values, counts = rolled(scratch.owners[: len(packed.weights)], places, len(chosen), histogram)
     holds, most = judged(starts, values, counts, measure, worst, least)
     broken = np.ones(classes, np.bool_)
     keepable = np.zeros(classes, np.int64)
-    for owner in range(classes):
-        if places[owner] >= 0:
-            broken[owner] = not holds[places[owner]]
-            keepable[owner] = most[places[owner]]
+    for place in range(len(chosen)):
+        broken[chosen[place]] = not holds[place]
+        keepable[chosen[place]] = most[place]
     published, records, gone, added, value = weighed(
         levels, table, scratch.firsts, sizes, broken, keepable, budget, rates, domain
     )
