@@ -28,6 +28,7 @@ SHARE = 2
 RATIO = 8
 SMALLER = 4
 AGAIN = 3
+UNMOVED = 2
 ROOM = 8
 LONGEST_PAUSE = 64
 
@@ -180,24 +181,41 @@ class Groupings:
         overwrites the arrays of the first room."""
         if len(base) <= max(SMALL, len(self.raw) // SHARE, RATIO * classes):
             return False
-        below = tuple(max(level - 1, 0) for level in node)
-        if below in self.tried:
+        fresh = [below for below in self._below(node) if below not in self.tried]
+        if not fresh:
             return False
         self.waiting -= 1
         if self.waiting > 0:
             return False
-        self.tried.add(below)
-        smaller = self.base(below)
-        # A base with more classes than that is of no use: counting them ends there.
-        classes = self._numbered(smaller, below, len(smaller) // 2, 0)
-        useful = classes > 0
-        if useful:
-            self.keep(self._based(below, self._in_room(smaller, classes, 0)))
+        useful = any(self._made(below) for below in fresh)
         # A base costs as much as a few checks, so a few come before the next one. With many attributes hardly any node
         # is much smaller than the table: who tries in vain waits twice as long.
         self.pause = AGAIN if useful else min(2 * self.pause, LONGEST_PAUSE)
         self.waiting = self.pause
         return True
+
+    def _below(self, node: Node) -> list[Node]:
+        """Where a base for a node may be: a level below it. Where there are histograms, so that a tuple takes three
+        times as long, also with the attributes unmoved that fall apart most by the step: one of them, then two."""
+        levels = [max(level - 1, 0) for level in node]
+        chosen = [tuple(levels)]
+        if self.summary.sensitive:
+            widths = self.domain.widths
+            steps = [widths[at, levels[at]] / widths[at, node[at]] for at in range(len(node))]
+            for at in sorted(range(len(node)), key=lambda at: -steps[at])[:UNMOVED]:
+                levels[at] = node[at]
+                chosen.append(tuple(levels))
+        return chosen
+
+    def _made(self, node: Node) -> bool:
+        """Tries to make a base at a node; says whether it did. One with more than half the classes of what it is made
+        from is of no use: counting them ends there."""
+        self.tried.add(node)
+        smaller = self.base(node)
+        classes = self._numbered(smaller, node, len(smaller) // 2, 0)
+        if classes > 0:
+            self.keep(self._based(node, self._in_room(smaller, classes, 0)))
+        return classes > 0
 
     def forget(self) -> None:
         """Gives back the room of everything that can be had again."""
