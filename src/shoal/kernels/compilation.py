@@ -7,6 +7,7 @@ The word is a record of the logger `shoal`, so that a run that is the first on a
 import gc
 import logging
 import time
+from contextlib import suppress
 from threading import Lock, get_ident
 
 from numba import njit, types
@@ -29,37 +30,47 @@ def _wide(kind):
     return types.int64 if kind in (types.int8, types.int16, types.int32) else kind
 
 
+_plain = njit(lambda: None)
+_known = getattr(getattr(_plain, "targetdescr", None), "options", None)
+
+
+def _without(*wrappers):
+    """The options that leave out ways into a kernel, as far as numba has them."""
+    return {name: True for name in wrappers if hasattr(_known, name)}
+
+
 def kernel(function=None, **options):
     """Makes a function a kernel: compiled when it is called first with some types, and kept (`caching`).
 
     It runs without Python's lock. Options are those of `numba.njit`.
     """
-    if function is None:
-        return lambda function: kernel(function, **options)
-    dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    dispatcher.__class__ = _Kernel
-    caching.attach(dispatcher)
-    return dispatcher
+    return _made(kernel, _Kernel, function, {**_without("no_cfunc_wrapper"), **options})
 
 
 def inner(function=None, **options):
     """Makes a function a part of kernels: only they call it. Without a way in from Python it compiles in three quarters
     of the time."""
+    return _made(inner, _Inner, function, {**_without("no_cfunc_wrapper", "no_cpython_wrapper"), **options})
+
+
+def _made(decorator, kind, function, options):
     if function is None:
-        return lambda function: inner(function, **options)
-    dispatcher = kernel(function, no_cpython_wrapper=True, **options)
-    dispatcher.__class__ = _Inner
+        return lambda function: decorator(function, **options)
+    dispatcher = njit(nogil=True, **options)(function)
+    with suppress(TypeError):  # numba has another kind of dispatcher: it compiles more, and gives the same
+        dispatcher.__class__ = kind
+    caching.attach(dispatcher)
     return dispatcher
 
 
-class _Kernel(type(njit(lambda: None))):
+class _Kernel(type(_plain)):
     """Takes a whole number that another kernel gives it for an int64, whether it is an int32 or a constant: otherwise
     every mixture of them would be compiled on its own."""
 
     __slots__ = ()
 
-    def get_call_template(self, args, kws):
-        return super().get_call_template(tuple(_wide(kind) for kind in args), kws)
+    def get_call_template(self, args, *others):
+        return super().get_call_template(tuple(_wide(kind) for kind in args), *others)
 
 
 class _Inner(_Kernel):

@@ -64,3 +64,26 @@ def test_kernels_give_one_another_whole_numbers_of_one_type() -> None:
     for kind in (types.int32, types.literal(3), types.int64, types.float64):
         doubled.get_call_template((kind,), {})  # what numba asks when a kernel calls it
     assert doubled.signatures == [(types.int64,), (types.float64,)]
+
+
+class OtherDispatcher(int):
+    """What an object of numba cannot become."""
+
+
+PRIVATE = {"no such options": "_known", "no such class": "_Inner", "no such method": "_Kernel.get_call_template"}
+
+
+@pytest.mark.parametrize("lacking", PRIVATE)
+def test_without_what_is_private_in_numba_more_is_compiled_and_says_the_same(
+    lacking: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    private = f"shoal.kernels.compilation.{PRIVATE[lacking]}"
+    if lacking == "no such method":
+        monkeypatch.delattr(private)
+    else:
+        monkeypatch.setattr(private, OtherDispatcher)
+    doubled = compilation.inner(lambda number: 2 * number)
+    added = compilation.kernel(lambda number: doubled(number) + doubled(np.int32(4)))
+    assert added(5) == 18
+    assert len(doubled.signatures) == (1 if lacking == "no such options" else 2)
