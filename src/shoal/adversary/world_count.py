@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from math import comb
@@ -45,18 +45,21 @@ class WorldCount:
         are allowed. Also the steps that it took."""
         first = array(self.code, self.remaining).tobytes()
         layers: list[dict[State, int]] = [{first: 1}]
-        cost, steps, cells = 1 + len(self.remaining) // 64, 0, 0
+        numbers, length, order = len(self.remaining), len(first), sys.byteorder
+        cost, steps, cells = 1 + numbers // 64, 0, 0
         for at in range(len(self.kinds)):
             after: dict[State, int] = {}
-            each = self._one_of_each(at)
+            moves = _Moves(self, at)
             for before, ways in layers[-1].items():
                 run.check()
-                state = int.from_bytes(before, sys.byteorder)
-                for _, taken, times in self._moves(at, each, before, 1 + (nodes - steps) // cost):
-                    then = (state - taken).to_bytes(len(first), sys.byteorder)
-                    known = after.get(then)
-                    after[then] = (known or 0) + ways * times
-                    cells += 0 if known else len(self.remaining)
+                state = int.from_bytes(before, order)
+                for _, taken, times in moves.of(before, 1 + (nodes - steps) // cost):
+                    then = (state - taken).to_bytes(length, order)
+                    if then in after:
+                        after[then] += ways * times
+                    else:
+                        after[then] = ways * times
+                        cells += numbers
                     steps += cost
                     if steps >= nodes or cells >= CELLS:
                         return steps, None
@@ -69,50 +72,61 @@ class WorldCount:
         (total,) = layers[-1].values()  # in the end nothing is left of any value
         for at in range(len(self.kinds) - 1, -1, -1):
             start = self.groups[at][0] * self.width
-            having, before, each = [0] * self.width, {}, self._one_of_each(at)
+            having, before, moves = [0] * self.width, {}, _Moves(self, at)
             for bare, ways in layers[at].items():
                 reaching, state = 0, int.from_bytes(bare, sys.byteorder)
-                for _, taken, times in self._moves(at, each, bare, UNLIMITED):
+                for _, taken, times in moves.of(bare, UNLIMITED):
                     then = (state - taken).to_bytes(len(bare), sys.byteorder)
                     further = times * ahead.get(then, 0)
                     reaching += further
-                    counts = self._cells(taken.to_bytes(len(bare), sys.byteorder))
+                    counts = self.cells(taken.to_bytes(len(bare), sys.byteorder))
                     for value, count in enumerate(counts[start : start + self.width]):
                         having[value] += count * ways * further
                 before[bare] = reaching
             ahead = before
             yield self.kinds[at], max(having) / (total * self.sizes[at]), sum(ways > 0 for ways in having)
 
-    def _cells(self, state: State) -> Sequence[int]:
+    def cells(self, state: State) -> memoryview:
         return memoryview(state).cast(self.code)  # type: ignore[call-overload, no-any-return]
 
-    def _one_of_each(self, at: int) -> list[int]:
-        """Of each value, what somebody of a kind takes who has it: one, in each group of the kind."""
-        ones = []
-        for value in range(self.width):
-            cells = array(self.code, bytes(len(self.remaining) * array(self.code).itemsize))
-            for place in self.groups[at]:
-                cells[place * self.width + value] = 1
-            ones.append(int.from_bytes(cells.tobytes(), sys.byteorder))
-        return ones
 
-    def _moves(self, at: int, each: list[int], state: State, most: int) -> Iterable[Move]:
-        """How a kind can take its values, the first so many of all ways: nobody is left without a value then."""
-        cells = self._cells(state)
-        shown = [cells[place * self.width : (place + 1) * self.width] for place in self.groups[at]]
-        room = list(map(min, *shown)) if len(shown) > 1 else list(shown[0])
-        rest = sum(room)
-        moves: list[Move] = [(self.sizes[at], 0, 1)] if rest >= self.sizes[at] else []
-        for free, one in zip(room, each, strict=True):
-            rest -= free
-            if free:
-                moves = list(islice(_taking(moves, free, rest, one), most))
-        return moves
+class _Moves:
+    """How one kind can take its values from any state. They follow from what is free of each value in all groups of the
+    kind, which many states have in common."""
+
+    def __init__(self, worlds: WorldCount, at: int) -> None:
+        self.size, self.cells = worlds.sizes[at], worlds.cells
+        self.places = [slice(place * worlds.width, (place + 1) * worlds.width) for place in worlds.groups[at]]
+        self.ones = []  # of each value, what somebody takes who has it: one, in each group
+        for value in range(worlds.width):
+            taken = array(worlds.code, [0] * len(worlds.remaining))
+            for place in self.places:
+                taken[place.start + value] = 1
+            self.ones.append(int.from_bytes(taken.tobytes(), sys.byteorder))
+        self.made: dict[tuple[int, ...], list[Move]] = {}
+
+    def of(self, state: State, most: int) -> list[Move]:
+        """The first so many moves at least, by which nobody is left without a value; no later call asks for more."""
+        cells = self.cells(state)
+        shown = [cells[place] for place in self.places]
+        free = tuple(map(min, *shown)) if len(shown) > 1 else tuple(shown[0])
+        if free not in self.made:
+            self.made[free] = self._making(free, most)
+        return self.made[free]
+
+    def _making(self, free: tuple[int, ...], most: int) -> list[Move]:
+        rest = sum(free)
+        moves = iter([(self.size, 0, 1)] if rest >= self.size else [])
+        for number, one in zip(free, self.ones, strict=True):
+            rest -= number
+            if number:
+                moves = _taking(moves, number, rest, one)
+        return list(islice(moves, most))
 
 
-def _taking(moves: list[Move], free: int, rest: int, one: int) -> Iterator[Move]:
-    """Moves that also take up to so many of a further value, of which there is one for each who is without a value
-    then: so many are free of the values that come after it."""
+def _taking(moves: Iterator[Move], free: int, rest: int, one: int) -> Iterator[Move]:
+    """Each move with every number of people who take a further value, of which so many are `free`; the values that come
+    after it have a `rest` that is enough for the others."""
     for without, taken, times in moves:
         for count in range(max(0, without - rest), min(free, without) + 1):
             yield without - count, taken + count * one, times * comb(without, count)
