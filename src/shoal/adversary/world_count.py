@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from math import comb
 
 from shoal.core.run import Run
 
 CELLS = 1 << 24
 """Numbers that the states of one count of worlds may have together, which bounds its memory."""
+UNLIMITED = 1 << 62
+"""More moves than are ever made."""
 
-Remaining = tuple[int, ...]
-"""What is left of each value in each group."""
+State = bytes
+"""What is left of each value in each group, as an array of numbers of a fixed width."""
+Move = tuple[int, int, int]
+"""People who are still without a value, what the others took, as one number, and in how many ways they could."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,64 +30,103 @@ class WorldCount:
     kinds: list[int]
     sizes: list[int]
     groups: list[list[int]]
-    remaining: Remaining
+    remaining: tuple[int, ...]
     width: int
+    code: str = field(init=False)
+    """The narrowest kind of array that holds the numbers of a state."""
 
-    def layers(self, nodes: int, run: Run) -> tuple[int, list[dict[Remaining, int]] | None]:
+    def __post_init__(self) -> None:
+        most = max(self.remaining, default=0)
+        code = next(code for code in "BHIQ" if most < 256 ** array(code).itemsize)
+        object.__setattr__(self, "code", code)
+
+    def layers(self, nodes: int, run: Run) -> tuple[int, list[dict[State, int]] | None]:
         """After each kind, in how many ways what is left can have come about; None where that takes more steps than
         are allowed. Also the steps that it took."""
-        layers: list[dict[Remaining, int]] = [{self.remaining: 1}]
-        cost, steps, cells = 1 + len(self.remaining) // 64, 0, 0
+        first = array(self.code, self.remaining).tobytes()
+        layers: list[dict[State, int]] = [{first: 1}]
+        numbers, length, order = len(self.remaining), len(first), sys.byteorder
+        cost, steps, cells = 1 + numbers // 64, 0, 0
         for at in range(len(self.kinds)):
-            after: dict[Remaining, int] = {}
+            after: dict[State, int] = {}
+            moves = _Moves(self, at)
             for before, ways in layers[-1].items():
                 run.check()
-                for _, times, then in self._moves(at, before):
-                    known = after.get(then)
-                    after[then] = (known or 0) + ways * times
-                    cells += 0 if known else len(self.remaining)
+                state = int.from_bytes(before, order)
+                for _, taken, times in moves.of(before, 1 + (nodes - steps) // cost):
+                    then = (state - taken).to_bytes(length, order)
+                    if then in after:
+                        after[then] += ways * times
+                    else:
+                        after[then] = ways * times
+                        cells += numbers
                     steps += cost
                     if steps >= nodes or cells >= CELLS:
                         return steps, None
             layers.append(after)
         return steps, layers
 
-    def shares(self, layers: list[dict[Remaining, int]]) -> Iterator[tuple[int, float, int]]:
+    def shares(self, layers: list[dict[State, int]]) -> Iterator[tuple[int, float, int]]:
         """For each kind the probability of its most likely value, and how many values are possible."""
-        ahead: dict[Remaining, int] = dict.fromkeys(layers[-1], 1)
+        ahead: dict[State, int] = dict.fromkeys(layers[-1], 1)
         (total,) = layers[-1].values()  # in the end nothing is left of any value
         for at in range(len(self.kinds) - 1, -1, -1):
-            having, before = [0] * self.width, {}
-            for state, ways in layers[at].items():
-                reaching = 0
-                for counts, times, then in self._moves(at, state):
+            start = self.groups[at][0] * self.width
+            having, before, moves = [0] * self.width, {}, _Moves(self, at)
+            for bare, ways in layers[at].items():
+                reaching, state = 0, int.from_bytes(bare, sys.byteorder)
+                for _, taken, times in moves.of(bare, UNLIMITED):
+                    then = (state - taken).to_bytes(len(bare), sys.byteorder)
                     further = times * ahead.get(then, 0)
                     reaching += further
-                    for value, count in enumerate(counts):
+                    counts = self.cells(taken.to_bytes(len(bare), sys.byteorder))
+                    for value, count in enumerate(counts[start : start + self.width]):
                         having[value] += count * ways * further
-                before[state] = reaching
+                before[bare] = reaching
             ahead = before
             yield self.kinds[at], max(having) / (total * self.sizes[at]), sum(ways > 0 for ways in having)
 
-    def _moves(self, at: int, state: Remaining) -> Iterator[tuple[list[int], int, Remaining]]:
-        """How a kind can take its values: how many of each, in how many ways, and what is left then."""
-        starts = [place * self.width for place in self.groups[at]]
-        room = [min(state[start + value] for start in starts) for value in range(self.width)]
-        for counts, times in _choices(room, self.sizes[at], sum(room)):
-            left = list(state)
-            for start in starts:
-                for value, count in enumerate(counts):
-                    left[start + value] -= count
-            yield counts, times, tuple(left)
+    def cells(self, state: State) -> memoryview:
+        return memoryview(state).cast(self.code)  # type: ignore[call-overload, no-any-return]
 
 
-def _choices(room: list[int], size: int, total: int) -> Iterator[tuple[list[int], int]]:
-    """The ways to take so many things, at most so many of each value, and how many orders each has."""
-    if not room:
-        if size == 0:
-            yield [], 1
-        return
-    rest = total - room[0]
-    for count in range(max(0, size - rest), min(room[0], size) + 1):
-        for others, times in _choices(room[1:], size - count, rest):
-            yield [count, *others], times * comb(size, count)
+class _Moves:
+    """How one kind can take its values from any state. They follow from what is free of each value in all groups of the
+    kind, which many states have in common."""
+
+    def __init__(self, worlds: WorldCount, at: int) -> None:
+        self.size, self.cells = worlds.sizes[at], worlds.cells
+        self.places = [slice(place * worlds.width, (place + 1) * worlds.width) for place in worlds.groups[at]]
+        self.ones = []  # of each value, what somebody takes who has it: one, in each group
+        for value in range(worlds.width):
+            taken = array(worlds.code, [0] * len(worlds.remaining))
+            for place in self.places:
+                taken[place.start + value] = 1
+            self.ones.append(int.from_bytes(taken.tobytes(), sys.byteorder))
+        self.made: dict[tuple[int, ...], list[Move]] = {}
+
+    def of(self, state: State, most: int) -> list[Move]:
+        """The first so many moves at least, by which nobody is left without a value; no later call asks for more."""
+        cells = self.cells(state)
+        shown = [cells[place] for place in self.places]
+        free = tuple(map(min, *shown)) if len(shown) > 1 else tuple(shown[0])
+        if free not in self.made:
+            self.made[free] = self._making(free, most)
+        return self.made[free]
+
+    def _making(self, free: tuple[int, ...], most: int) -> list[Move]:
+        rest = sum(free)
+        moves = iter([(self.size, 0, 1)] if rest >= self.size else [])
+        for number, one in zip(free, self.ones, strict=True):
+            rest -= number
+            if number:
+                moves = _taking(moves, number, rest, one)
+        return list(islice(moves, most))
+
+
+def _taking(moves: Iterator[Move], free: int, rest: int, one: int) -> Iterator[Move]:
+    """Each move with every number of people who take a further value, of which so many are `free`; the values that come
+    after it have a `rest` that is enough for the others."""
+    for without, taken, times in moves:
+        for count in range(max(0, without - rest), min(free, without) + 1):
+            yield without - count, taken + count * one, times * comb(without, count)

@@ -71,20 +71,24 @@ def simple_k_means(
 ) -> tuple[Codes, int]:
     """The cluster of each row, as WEKA numbers them, and how many rounds there were. What is missing is not-a-number;
     `nominal` attributes have the places of as many `values`."""
-    from shoal.kernels.simple_k_means import assign, means
+    from shoal.kernels.simple_k_means import assign, means, scaled
 
     rows = _filled(rows, nominal, values)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    centres = rows[_drawn(rows, clusters, seed)]
+    low, width = rows.min(axis=0), np.ptp(rows, axis=0)
+    records = scaled(rows, nominal, low, width)
+    centres = scaled(rows[_drawn(rows, clusters, seed)], nominal, low, width)
     owners = np.full(len(rows), -1, np.int32)
+    nearest, moved = owners.copy(), np.ones(centres.shape[1], dtype=np.bool_)
     for done in range(1, iterations + 1):
-        changed = assign(rows, centres, nominal, low, high - low, owners, run.flag)
+        assign(records, centres, moved, nominal, nearest, run.flag)
         run.report(1 - 1 / (1 + done), "k-means")
-        if not changed:
+        if np.array_equal(nearest, owners):
             break
-        centres, sizes = means(rows, owners, len(centres), nominal, values)
-        if done < iterations:
-            centres = centres[sizes > 0]  # empty clusters vanish
+        owners = nearest
+        middles, sizes = means(rows, owners, len(moved), nominal, values)
+        kept = sizes > 0  # empty clusters vanish
+        earlier, centres = centres[:, kept], scaled(middles[kept], nominal, low, width)
+        nearest, moved = (np.cumsum(kept, dtype=np.int32) - 1)[owners], (centres != earlier).any(axis=0)
     return owners, done
 
 

@@ -103,6 +103,7 @@ class Grower:
     prune: bool = True
     raising: bool = True
     run: Run = field(default_factory=Run)
+    numbers: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def grow(self) -> Node:
         everyone = np.arange(len(self.labels))
@@ -123,11 +124,17 @@ class Grower:
         self._add_unknown(node)
         if split.threshold is not None:
             # The threshold is the greatest value of the table that is not above the middle.
-            column = self.rows[:, split.attribute]
-            with np.errstate(invalid="ignore"):
-                node.threshold = float(column[column <= split.threshold + SMALL].max())
+            values = self._values(split.attribute)
+            node.threshold = float(values[np.searchsorted(values, split.threshold + SMALL, side="right") - 1])
         node.branches = [self._node(*part, levels - 1) for part in self._parts(node)]
         return node
+
+    def _values(self, place: int) -> Floats:
+        """The different numbers of a column, in order; taken once for all nodes."""
+        if place not in self.numbers:
+            column = self.rows[:, place]
+            self.numbers[place] = np.unique(column[~np.isnan(column)])
+        return self.numbers[place]
 
     def _class_weights(self, labels: Ints, weights: Floats) -> Floats:
         return np.bincount(labels, weights=weights, minlength=self.classes).astype(np.float64)

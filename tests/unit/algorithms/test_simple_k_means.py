@@ -71,7 +71,7 @@ def same_partition(one: list[int], other: list[int]) -> bool:
 
 
 def plain(rows, nominal, values, clusters, seed, iterations):
-    """The same in plain Python."""
+    """The same in plain Python: the clusters, the rounds, and how many clusters vanished."""
     rows = _filled(rows, nominal, values)
     low, width = rows.min(axis=0), rows.max(axis=0) - rows.min(axis=0)
 
@@ -88,7 +88,7 @@ def plain(rows, nominal, values, clusters, seed, iterations):
         return total**0.5
 
     centres, owners = rows[_drawn(rows, clusters, seed)].tolist(), None
-    for _ in range(iterations):
+    for rounds in range(1, iterations + 1):  # noqa: B007
         found = [min(range(len(centres)), key=lambda at, row=row: apart(row, centres[at])) for row in rows]
         if found == owners:
             break
@@ -102,14 +102,34 @@ def plain(rows, nominal, values, clusters, seed, iterations):
                     for at in range(len(nominal))
                 ])  # fmt: skip
         centres = moved
-    return owners
+    return owners, rounds, clusters - len(centres)
 
 
 @pytest.mark.parametrize("clusters", [1, 7, 40])
 def test_the_kernel_does_what_its_plain_twin_does(clusters: int) -> None:
     rows, nominal, values = adult(120)
-    ours, _ = simple_k_means(rows, nominal, values, clusters, 5, 500, Run())
-    assert same_partition(ours.tolist(), plain(rows, nominal, values, clusters, 5, 500))
+    ours, rounds = simple_k_means(rows, nominal, values, clusters, 5, 500, Run())
+    theirs, their_rounds, _ = plain(rows, nominal, values, clusters, 5, 500)
+    assert (ours.tolist(), rounds) == (theirs, their_rounds)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3, 500])
+@pytest.mark.parametrize(("seed", "vanished"), [(1, 0), (36, 0), (146, 0), (10, 1), (31, 1), (63, 1)])
+def test_centres_as_near_as_others_and_clusters_that_vanish(seed: int, vanished: int, iterations: int) -> None:
+    rows = np.minimum(np.random.default_rng(seed).geometric(0.4, (40, 3)) - 1, 19).astype(float)
+    nominal, values = np.array([False, False, True]), np.array([20, 20, 20], np.int32)
+    ours, rounds = simple_k_means(rows, nominal, values, 10, seed, iterations, Run())
+    theirs, their_rounds, fewer = plain(rows, nominal, values, 10, seed, iterations)
+    assert (ours.tolist(), rounds) == (theirs, their_rounds)
+    assert fewer == vanished or iterations < 500
+
+
+def test_a_stopped_run_ends() -> None:
+    rows, nominal, values = adult(120)
+    run = Run()
+    run.cancel()
+    with pytest.raises(shoal.errors.CancelledError):
+        simple_k_means(rows, nominal, values, 7, 5, 500, run)
 
 
 def test_clusters_on_every_published_column_unless_told_otherwise() -> None:

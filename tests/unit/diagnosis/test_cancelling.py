@@ -12,6 +12,7 @@ from counts import LONG
 
 import shoal
 from shoal.core.run import Run
+from shoal.diagnosis.weighted_rows import Partitions, WeightedRows
 from shoal.errors import CancelledError
 
 SOON = 0.5
@@ -67,6 +68,16 @@ def test_a_cancelled_question_ends_soon(place, data):
     shoal.ask(small, **asked)  # compiles what the question needs
     for seconds in (0.05, 0.3) if LONG else ((0.05, 0.3)[place % 2],):
         assert cancelled_after(seconds, lambda run: shoal.ask(data, run=run, **asked)) < SOON
+
+
+def test_no_partition_is_made_for_a_cancelled_question(data):
+    """The longest step of most questions, which asks for itself whether anybody waits for it."""
+    run = Run()
+    partitions = Partitions(WeightedRows.of(data.summary, shoal.KAnonymity(k=5), data.schema.quasi), run)
+    one = partitions.of(1)
+    run.cancel()
+    with pytest.raises(CancelledError):
+        partitions.refined(one, 1)
 
 
 def test_a_question_whose_time_is_up_shows_what_it_has(data):

@@ -16,7 +16,7 @@ from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
 from shoal.learners.decision_stump import DecisionStump
 from shoal.learners.naive_bayes import NaiveBayes
-from shoal.utility.examples import attributes_of, class_codes
+from shoal.utility.examples import Attribute, attributes_of, class_codes
 from shoal.utility.learning import JavaRandom, cross_validated, folds
 from shoal.utility.trees import DEEPEST, Grower
 
@@ -127,6 +127,29 @@ def test_an_unpruned_tree_with_leaves_of_one_knows_its_records():
     assert tree.score(table.drop(target), table[target]) > C45().fit(table.drop(target), table[target]).score(
         table.drop(target), table[target]
     )
+
+
+def test_thresholds_are_the_greatest_values_of_the_table_below_the_middle():
+    draw = np.random.default_rng(4)
+    rows = np.round(draw.normal(0, 30, (300, 2)))
+    labels = np.clip(rows.sum(axis=1) // 20 + 5, 0, 10).astype(np.int64)
+    rows[draw.random(rows.shape) < 0.1] = np.nan
+    grower = Grower([Attribute("a"), Attribute("b")], rows, labels, 11, prune=False)
+    nodes, thresholds, beyond = [grower.grow()], 0, 0
+    while nodes:
+        node = nodes.pop()
+        nodes += node.branches
+        if node.threshold is None:
+            continue
+        thresholds += 1
+        column = rows[node.rows, node.attribute]
+        above = np.nanmin(column[column > node.threshold])
+        below = np.nanmax(column[column <= node.threshold])
+        middle = (below + above) / 2
+        values = rows[:, node.attribute]
+        assert node.threshold == max(value for value in values.tolist() if value <= middle + 1e-6)
+        beyond += node.threshold > below
+    assert thresholds > 20 and beyond > 5  # of other records than those of the node
 
 
 def test_weights_of_records_with_gaps_add_up():
