@@ -113,14 +113,18 @@ class Commands:
         self._process = subprocess.Popen([sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()])
         there.close()
 
-    def start(self, *arguments: object, script: str = MAIN, given: bytes | None = b"", **environment: str) -> Running:
-        """Starts a command with something in its standard input, or with `None` an input that stays open: `.stdin`."""
+    def start(
+        self, *arguments: object, script: str = MAIN, given: bytes | None = b"", folder: Path | None = None,
+        **environment: str,
+    ) -> Running:  # fmt: skip
+        """Starts a command, here or in another folder, with something in its standard input, or with `None` an input
+        that stays open: `.stdin`."""
         reading, writing = os.pipe()
         out, err = Printed(), Printed()
         asked = {
             "arguments": [str(argument) for argument in arguments],
             "script": script,
-            "folder": str(Path.cwd()),
+            "folder": str(folder or Path.cwd()),
             "environment": {**os.environ, **environment},
         }
         number = self._asked([reading, out.writing, err.writing], **asked)

@@ -13,13 +13,13 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Any]:
+def server(commands: Any, tmp_path: Path) -> Iterator[Any]:
     from served import Server
 
     started: list[Server] = []
 
     def start(file: Path | None = None) -> Server:
-        started.append(Server(tmp_path, file))
+        started.append(Server(commands, tmp_path, file))
         return started[-1]
 
     yield start

@@ -256,7 +256,5 @@ def test_it_stops_cleanly_in_the_middle_of_work(server: Any, looking: Any, tmp_p
     shoal.samples.adult().write_csv(tmp_path / "adult.csv")
     served = server(tmp_path / "adult.csv")
     looking.page.goto(served.address)
-    served.process.send_signal(signal.SIGTERM)
-    printed, _ = served.process.communicate(timeout=browsers.PATIENCE)
-    assert "Traceback" not in printed
+    assert "Traceback" not in served.stop(signal.SIGTERM)
     assert list(served.temporary.glob("shoal*")) == []
