@@ -131,7 +131,7 @@ SETTINGS = {
     "spark.shuffle.io.retryWait": "500ms",
 }
 """What keeps small jobs quick, also those that ask a worker for something that was killed: it is not asked for long. A
-page of memory is 20 MB otherwise, for each of a few rows, and what finished jobs did is kept for a page that nobody sees:
-a fifth of Java's time went into clearing them away."""
+page of memory has 20 MB otherwise, for a few rows, and what finished jobs did is kept for a page that nobody sees: a
+fifth of Java's time went into clearing that away."""
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """Queries that run once over a few rows are not worth compiling."""
