@@ -54,7 +54,12 @@ def one_chunk(column: Any) -> Any:
 def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as one array of indices and one of distinct values, whatever it holds."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return encoded.chunk(0) if encoded.num_chunks == 1 else one_chunk(encoded.unify_dictionaries())
+    if encoded.num_chunks == 1:
+        return encoded.chunk(0)
+    if encoded.type.value_type == pa.float16():  # whose bits Arrow takes for whole numbers when it puts lists together
+        wide = one_dictionary(encoded.cast(pa.float16()).cast(pa.float32()))
+        return pa.DictionaryArray.from_arrays(wide.indices, wide.dictionary.cast(pa.float16()))
+    return one_chunk(encoded.unify_dictionaries())
 
 
 def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
