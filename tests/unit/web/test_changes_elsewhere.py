@@ -118,7 +118,8 @@ def test_a_reload_in_the_middle_finds_what_was_begun(
     begun, carry_out = [], PageTask.carry_out
     monkeypatch.setattr(PageTask, "carry_out", lambda task: (begun.append(task.what), carry_out(task))[1])
     page.goto(f"{served.base}/hand-over")
-    page.click("#make button.main")
+    with page.expect_navigation(wait_until="commit"):  # there is nothing to load again before
+        page.click("#make button.main")
     page.reload()
     page.wait_for_selector("#package .sentence")
     page.reload()
