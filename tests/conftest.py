@@ -30,9 +30,12 @@ from counts import LONG
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 LACKING = "they need the reference data beside the repository"
 
-# The tests run beside one another: each keeps to one thread for linear algebra and for frames.
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"):
-    os.environ.setdefault(threads, "1")
+for library in (
+    "OMP",
+    "OPENBLAS",
+    "MKL",
+):  # the tests run beside one another: each keeps to one thread for linear algebra
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 bytecode.keep()
 

@@ -11,22 +11,18 @@ To make it anew, run `SHOAL_KERNELS=FOLDER NUMBA_CACHE_DIR=EMPTY make test` and 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests import bytecode
 
 LISTED = Path(__file__).with_name("kernels.json")
-COLLECTED = "collected"
-"""The file in an environment that is there once its tests were imported."""
 
 
 def record(folder: Path) -> None:
@@ -79,22 +75,9 @@ def compile_all(entries: list[Any]) -> int:
     return ahead.compile_all(entries)
 
 
-def all_found(entries: list[Any]) -> Path:
-    """A file beside the kernels that is there once all of them were: it is named by everything that their code depends
-    on, so that the next run need not load them to see that they are there."""
-    import llvmlite.binding
-    import numba
-
-    from shoal.kernels import caching
-
-    sources = [path.read_bytes() for path in sorted(caching.SOURCES.glob("*.py"))]
-    depends = (entries, sources, numba.__version__, sys.version, llvmlite.binding.get_host_cpu_name())
-    return caching.folder() / f"all-{hashlib.sha256(repr(depends).encode()).hexdigest()[:24]}"
-
-
 def collect() -> None:
     """Has the tests imported, once in an environment."""
-    done = Path(sys.prefix) / COLLECTED
+    done = Path(sys.prefix) / "collected"
     if not done.exists():
         collecting = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
         subprocess.run(collecting, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -112,17 +95,10 @@ def main() -> None:
     began = time.perf_counter()
     bytecode.keep()
     entries = json.loads(LISTED.read_text(encoding="utf-8"))
-    found = all_found(entries)
-    if found.exists() and (Path(sys.prefix) / COLLECTED).exists():
-        print(f"{len(entries)} kernels are compiled")
-        return
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         compiled = pool.map(compile_all, by_module(entries))
         collect()
         done = sum(compiled)
-    if done == len(entries):
-        with suppress(OSError):  # then they are loaded again to see that they are there
-            found.touch()
     print(f"{done} of {len(entries)} kernels compiled or found in {time.perf_counter() - began:.0f} s")
 
 
