@@ -48,7 +48,9 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"shoal.{_HOME[name]}"), name)
-    if not name.startswith("_") and find_spec(f"shoal.{name}") is not None:
+    if name.startswith("_"):  # asked for by tools that look at every module, and meant by nobody
+        raise AttributeError(f"shoal has no {name!r}")
+    if find_spec(f"shoal.{name}") is not None:
         return import_module(f"shoal.{name}")
     from shoal.errors import alternatives
 
