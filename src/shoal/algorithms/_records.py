@@ -23,19 +23,22 @@ BUCKET = 12
 """Points in the lowest nodes of the index; more make it flatter, fewer make it finer."""
 
 PORTIONS = 100
-"""How often a long step tells how far it is, unless the portions would have fewer than so many things."""
+"""How often a long step tells how far it is, unless the portions would be too small."""
 
 LEAST_PORTION = 512
+"""Things in a portion at least; fewer take less time than starting threads does."""
 
 SLICES = 4
 """Slices a thread: some take longer than others, and no thread waits long for the last one."""
 
 
-def in_slices(work: Callable[[int, int], Any], first: int, last: int) -> list[Any]:
-    """What work on slices of the things `first:last` gives, in as many threads as there are; what a slice does must not
-    depend on where it begins."""
+def in_slices(work: Callable[[int, int], Any], first: int, last: int, few: int = LEAST_PORTION) -> list[Any]:
+    """What work on slices of the things `first:last` gives, in as many threads as there are, or in one where there are
+    few; what a slice does must not depend on where it begins."""
     from shoal.kernels import threads
 
+    if last - first < few:
+        return [work(first, last)]
     parts = SLICES * threads.count()
     edges = [first + (last - first) * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(threads.count()) as pool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shoal.algorithms._effort import MILLION, judging, larger, rebuilding
-from shoal.algorithms._records import Records, in_slices, numbered
+from shoal.algorithms._records import LEAST_PORTION, Records, in_slices, numbered
 from shoal.core.blocks import Blocks
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
@@ -266,7 +266,7 @@ class _ClusterSearch:
             return int(rebuild(times, block, state, self.records.costs, self.least, self.guard, watch.flag))
 
         with ThreadPoolExecutor(self.threads) as pool:
-            saved = list(pool.map(work, range(blocks)))
+            saved = list((map if blocks == 1 else pool.map)(work, range(blocks)))
         watch.check()
         return saved
 
@@ -283,7 +283,7 @@ class _ClusterSearch:
         for first in range(0, len(self.records), step):
             if self.watch.expired or self.work >= OVERTIME * self.allowed:
                 return False
-            looks = in_slices(look, first, min(first + step, len(self.records)))
+            looks = in_slices(look, first, min(first + step, len(self.records)), min(LEAST_PORTION, step))
             self.work += LOOK * sum(looks)
             self.watch.check()
         return True

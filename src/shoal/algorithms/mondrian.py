@@ -15,7 +15,7 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Numeric, Publish, Rebuildings, Refine, TimeLimit, Work, outputs
 from shoal.algorithms._effort import cutting, refining
 from shoal.algorithms._merging import infeasible_as_one_class, merged_as_published
-from shoal.algorithms._records import Records
+from shoal.algorithms._records import LEAST_PORTION, Records
 from shoal.algorithms._refinement import ENDLESS, REBUILDINGS, refined
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
@@ -164,6 +164,7 @@ class Cutter:
         tried = np.zeros(1, np.uint64)
         final: list[NDArray[np.int64]] = []
         with ThreadPoolExecutor(self.threads) as pool:
+            share: Share = map if count < LEAST_PORTION else pool.map
             while len(begins):
                 self.rounds += 1
                 spared = self._spared(begins, ends, tried)
@@ -171,7 +172,7 @@ class Cutter:
                 begins, ends, tried = begins[~spared], ends[~spared], tried[~spared]
                 if not len(begins):
                     break
-                counts, chosen = self._cut(pool.map, begins, ends, tried, run)
+                counts, chosen = self._cut(share, begins, ends, tried, run)
                 whole = counts == 0
                 final.append(begins[whole])
                 begins, ends, tried, counts, chosen = (part[~whole] for part in (begins, ends, tried, counts, chosen))
