@@ -432,6 +432,7 @@ def test_people_with_several_records_are_counted_alike(other, algorithm, pseudon
 
 
 def test_linked_columns_without_a_role_are_hidden_alike(other, tmp_path):
+    long_on_spark(other)
     table = people().select("age", "sex", pl.int_range(240).mod(7).alias("pay") * 0.5, pl.col("town").alias("place"))
     files = []
     for data in both(table, other, quasi=["age", "sex"], sensitive=[], identifiers=[], hierarchies={}):
@@ -482,6 +483,7 @@ def found_out(source, engine, **options):
 
 @of_kinds("parquet", "csv")
 def test_roles_and_dependencies_are_found_alike(other, kind, tmp_path):
+    long_on_spark(other)
     table = pl.concat([people(), people()[:50]])
     given = SOURCES[kind](table, tmp_path)
     assert found_out(given, other) == found_out(given, DEFAULT)
@@ -554,6 +556,7 @@ ATTACKS = (
 
 @of_kinds("polars")
 def test_classes_are_attacked_and_evaluated_alike(other, kind, tmp_path):
+    long_on_spark(other)
     alike = [("flu", "viral", "*"), ("cold", "viral", "*"), ("gout", "other", "*"), ("it's", "other", "*")]
     trees = {"disease": shoal.Hierarchy.from_paths("disease", alike)}
     datasets = both(SOURCES[kind](people().drop("seen", "note"), tmp_path), other, hierarchies=trees)
@@ -794,8 +797,7 @@ def test_rows_that_occur_thousands_of_times(other, tmp_path):
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "mondrian:strict=false"])
 def test_more_combinations_than_a_number_has_bits_for(other, algorithm):
-    if algorithm == "mondrian":
-        long_on_spark(other)
+    long_on_spark(other)
     draw = np.random.default_rng(3)
     columns = {f"q{place}": draw.permutation(np.arange(3000) * 7) for place in range(6)}
     table = pl.DataFrame(columns).with_columns(disease=pl.Series(draw.integers(0, 4, 3000)).cast(pl.String))

@@ -54,8 +54,7 @@ def released(engine, plain=False):
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_the_files_of_a_folder_are_the_rows_of_one_file(engine, plain, tmp_path):
-    if not plain:
-        long_on_spark(engine)
+    long_on_spark(engine)
     release = released(engine, plain)
     release.write(tmp_path / "one.parquet")
     release.write(tmp_path / "out", rows_per_file=300)

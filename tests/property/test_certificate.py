@@ -91,7 +91,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=count(30, 150), deadline=None)
+@settings(max_examples=count(21, 150), deadline=None)
 @given(rows=ROWS, least=st.sampled_from([2, 3]))
 def test_no_partition_loses_less(rows, least):
     found = certify(table(rows), least, Run(seconds=240))

@@ -43,7 +43,7 @@ def table(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame([[f"v{value}" for value in row] for row in rows], schema=names, orient="row")
 
 
-@settings(max_examples=count(29, 200), deadline=None)
+@settings(max_examples=count(20, 200), deadline=None)
 @given(ROWS, st.sampled_from([0.0, 0.1, 0.25]))
 def test_minimal_dependencies(rows: Rows, tolerance: float) -> None:
     found = shoal.dependencies(table(rows), tolerance=tolerance)
@@ -59,7 +59,7 @@ def test_minimal_dependencies(rows: Rows, tolerance: float) -> None:
         assert each.key == (bool(columns) and len({tuple(row[at] for at in columns) for row in rows}) == len(rows))
 
 
-@settings(max_examples=count(24, 100), deadline=None)
+@settings(max_examples=count(17, 100), deadline=None)
 @given(ROWS, st.integers(1, 2))
 def test_determinants_of_a_size(rows: Rows, largest: int) -> None:
     found = shoal.dependencies(table(rows), largest=largest)
@@ -68,7 +68,7 @@ def test_determinants_of_a_size(rows: Rows, largest: int) -> None:
     assert found.proven or found.complete == largest
 
 
-@settings(max_examples=count(22, 150), deadline=None)
+@settings(max_examples=count(15, 150), deadline=None)
 @given(ROWS, st.sampled_from([0.2, 0.4]))
 def test_conditional_dependencies(rows: Rows, support: float) -> None:
     """For every value that enough records have: what is constant, or follows from one column, only there."""

@@ -104,7 +104,7 @@ def agree(found: Posteriors, expected: list[Fraction]) -> None:
     assert found.mean == pytest.approx(float(sum(expected) / len(expected)))
 
 
-common = settings(max_examples=count(18, 120), deadline=None)
+common = settings(max_examples=count(13, 120), deadline=None)
 
 
 @common

@@ -44,7 +44,7 @@ def grouped(owners: list[int], values: list[int]) -> Classes:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
-@settings(max_examples=count(29, 250), deadline=None)
+@settings(max_examples=count(20, 250), deadline=None)
 @given(records=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_no_split_loses_less_than_the_model_says(model: shoal.KAnonymity, records: list[tuple[int, int, int]]) -> None:
     """Classes, each split at random: the parts that break the model hold as many records as `judge` says, or more;

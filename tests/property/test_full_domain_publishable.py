@@ -52,7 +52,7 @@ def classes_of(rows: list[tuple[int, ...]], population: list[int]) -> Classes:
 
 
 @pytest.mark.parametrize("model", EXACT, ids=repr)
-@settings(max_examples=count(18, 120), deadline=None)
+@settings(max_examples=count(13, 120), deadline=None)
 @given(
     counts=st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(any),
     others=st.lists(st.integers(0, 9), min_size=4, max_size=4),
@@ -79,7 +79,7 @@ def test_no_choice_from_a_class_is_larger(model: SensitiveModel, counts: list[in
         assert kept == greatest
 
 
-@settings(max_examples=count(29, 200), deadline=None)
+@settings(max_examples=count(20, 200), deadline=None)
 @given(
     counts=st.lists(st.integers(0, 40), min_size=4, max_size=4).filter(any),
     others=st.lists(st.integers(0, 200), min_size=4, max_size=4),

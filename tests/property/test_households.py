@@ -64,7 +64,7 @@ def _profile(profiles: dict[object, set], people: list) -> tuple:
     return tuple(sorted(tuple(sorted(profiles[who])) for who in people))
 
 
-@settings(max_examples=count(15, 200), deadline=None)
+@settings(max_examples=count(10, 200), deadline=None)
 @given(table=tables(), several=st.booleans())
 def test_figures_are_those_of_brute_force(table: pl.DataFrame, several: bool) -> None:
     person = "who" if several else "row"

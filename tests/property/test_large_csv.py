@@ -40,7 +40,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("csv") / "table.csv"
 
 
-@settings(deadline=None, max_examples=count(43, 300))
+@settings(deadline=None, max_examples=count(30, 300))
 @given(
     header=st.sampled_from(["one,two,three", '"one","two","three"', '"o""ne",two,"th\nree"', "\ufeffone,two,three"]),
     rows=st.lists(ANY_ROW, max_size=25),

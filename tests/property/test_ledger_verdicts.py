@@ -249,7 +249,7 @@ def serieses(draw: st.DrawFn) -> tuple[list[Published], bool]:
     return series, several
 
 
-@settings(max_examples=count(24, 100), deadline=None)
+@settings(max_examples=count(17, 100), deadline=None)
 @given(serieses())
 def test_the_verdict_is_that_of_every_world(made: tuple[list[Published], bool]) -> None:
     series, several = made

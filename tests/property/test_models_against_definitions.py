@@ -67,7 +67,7 @@ def shares(group: list[int]) -> dict[int, Fraction]:
 
 
 LEFT_OUT = st.sampled_from([None, 0])
-common = settings(max_examples=count(18, 120), deadline=None)
+common = settings(max_examples=count(13, 120), deadline=None)
 
 
 @common

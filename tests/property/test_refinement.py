@@ -40,7 +40,7 @@ def drawn(count: int, seed: int = 0) -> list[tuple[Any, ...]]:
     ]
 
 
-@settings(max_examples=count(18, 80), deadline=None)
+@settings(max_examples=count(13, 80), deadline=None)
 @given(rows=ROWS, k=st.sampled_from([2, 3]))
 def test_it_never_claims_less_than_the_best_partition_loses(rows, k):
     records = records_of(rows, k)

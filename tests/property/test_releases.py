@@ -40,7 +40,7 @@ def read(table):
 
 
 @given(tables(), st.integers(1, 8), st.sampled_from(ALGORITHMS), st.integers(0, 5))
-@settings(max_examples=count(15, 80), deadline=None)
+@settings(max_examples=count(10, 80), deadline=None)
 def test_every_release_satisfies_its_policy(table, k, algorithm, seed):
     before = table.clone()
     k = min(k, len(table))

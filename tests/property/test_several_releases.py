@@ -88,7 +88,7 @@ def posteriors(releases: list[list[int]], values: list[str], fakes: list[list[tu
     ]
 
 
-@settings(max_examples=count(29, 300), deadline=None)
+@settings(max_examples=count(20, 300), deadline=None)
 @given(tables())
 def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]]) -> None:
     releases, values, fakes = made
@@ -104,7 +104,7 @@ def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], 
     assert quick.detail["certain"] <= found.detail["certain"] and quick.detail["exact"] <= 1.0
 
 
-@settings(max_examples=count(22, 200), deadline=None)
+@settings(max_examples=count(15, 200), deadline=None)
 @given(tables())
 def test_joined_rows_match_whoever_is_in_the_same_places(
     made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]],
@@ -133,7 +133,7 @@ def test_joined_rows_match_whoever_is_in_the_same_places(
         assert complementary.success <= found.success + 1e-12, "who came and left is more to know"
 
 
-@settings(max_examples=count(24, 100), deadline=None)
+@settings(max_examples=count(17, 100), deadline=None)
 @given(tables())
 def test_a_further_release_never_makes_anybody_safer_who_is_joined(
     made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]],

@@ -27,7 +27,7 @@ def read(rows: list[tuple[int, str, float]], **more: str) -> shoal.Dataset:
 
 
 @given(ROWS)
-@settings(max_examples=count(15, 100), deadline=None)
+@settings(max_examples=count(10, 100), deadline=None)
 def test_weights_that_are_all_one_give_the_figures_without_weights(rows: list[tuple[int, str, float]]) -> None:
     ones = [(age, sex, 1.0) for age, sex, _ in rows]
     plain, weighted = shoal.diagnose(read(ones)), shoal.diagnose(read(ones, weight="weight"))
@@ -43,7 +43,7 @@ def test_weights_that_are_all_one_give_the_figures_without_weights(rows: list[tu
 
 
 @given(ROWS)
-@settings(max_examples=count(15, 100), deadline=None)
+@settings(max_examples=count(10, 100), deadline=None)
 def test_a_record_of_weight_two_is_two_of_weight_one(rows: list[tuple[int, str, float]]) -> None:
     split = []
     for age, sex, weight in rows:

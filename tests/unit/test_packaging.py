@@ -120,6 +120,7 @@ def test_a_wheel_without_compiled_kernels_is_for_every_platform(sources: Path, t
     assert wheel.name.endswith("-py3-none-any.whl") and not list((tmp_path / "installed").rglob("*.kernel"))
 
 
+@pytest.mark.skipif(not LONG, reason="they are long: make test-long")
 def test_kernels_are_compiled_for_another_machine(sources: Path, tmp_path: Path) -> None:
     wheel = built(sources, tmp_path, SHOAL_COMPILE="aarch64")
     assert wheel.name.endswith("-manylinux_2_17_aarch64.whl")

@@ -168,7 +168,7 @@ def test_no_pattern_is_cheaper_than_those_that_are_looked_at(monkeypatch: pytest
         assert tuple(closed[:, 0].tolist()) in listed or patterns.cost(closed)[0] >= dearest
 
 
-@settings(max_examples=count(15, 150), deadline=None)
+@settings(max_examples=count(10, 150), deadline=None)
 @given(
     st.lists(st.tuples(*[st.sampled_from("uvw")] * 3), min_size=4, max_size=14),
     st.integers(2, 3),
@@ -204,7 +204,7 @@ def test_combinations_within_strata_and_links() -> None:
     more=st.lists(st.integers(0, 4), min_size=6, max_size=6),
     k=st.integers(3, 4),
 )
-@settings(max_examples=count(40, 600), deadline=None)
+@settings(max_examples=count(28, 600), deadline=None)
 def test_a_model_that_the_table_had_is_kept_though_nobody_asked(
     keys: list[tuple[str, ...]], more: list[int], k: int
 ) -> None:

@@ -53,7 +53,7 @@ def test_the_four_patients_become_two_diverse(algorithm: str) -> None:
 
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=60), st.integers(2, 4), st.integers(1, 6), st.integers(0, 99))
-@settings(max_examples=count(32, 80), deadline=None)
+@settings(max_examples=count(22, 80), deadline=None)
 def test_every_record_of_an_eligible_table_is_placed(codes: list[int], l: int, k: int, seed: int) -> None:  # noqa: E741
     eligible = max(Counter(codes).values()) * l <= len(codes) and k <= len(codes)
     data = read([f"d{code}" for code in codes], np.random.default_rng(seed).integers(0, 40, len(codes)).tolist())
@@ -70,7 +70,7 @@ def test_every_record_of_an_eligible_table_is_placed(codes: list[int], l: int, k
 
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=60), st.integers(2, 4), st.integers(1, 6), st.integers(0, 99))
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 def test_different_values_need_no_table_without_frequent_ones(codes: list[int], l: int, k: int, seed: int) -> None:  # noqa: E741
     """Distinct l-diversity holds in as many clusters as there are rounds of different values, whatever is left over."""
     if len(set(codes)) < l or len(codes) < k:

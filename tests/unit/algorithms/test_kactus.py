@@ -133,7 +133,7 @@ def test_a_tree_over_all_columns_generalizes_quasi_identifiers_alone():
     assert found["all"]["leaves"] > found["quasi"]["leaves"]
 
 
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 @given(st.data())
 def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
     n = data.draw(st.integers(6, 60))

@@ -43,7 +43,7 @@ algorithms = st.sampled_from(["mondrian", "optimal", "anatomy", "k-member"])
 
 
 @given(st.integers(0, 9999), st.integers(6, 40), algorithms, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.8]))
-@settings(max_examples=count(32, 80), deadline=None)
+@settings(max_examples=count(22, 80), deadline=None)
 def test_prosecutor(seed: int, rows: int, algorithm: str, threshold: float) -> None:
     made = released(seed, rows, algorithm)
     if made is None:
@@ -58,7 +58,7 @@ def test_prosecutor(seed: int, rows: int, algorithm: str, threshold: float) -> N
 
 
 @given(st.integers(0, 9999), st.integers(6, 40), algorithms, st.sampled_from([0.1, 0.25, 0.5, 0.7, 0.9]))
-@settings(max_examples=count(32, 80), deadline=None)
+@settings(max_examples=count(22, 80), deadline=None)
 def test_homogeneity(seed: int, rows: int, algorithm: str, threshold: float) -> None:
     """Whoever knows the group guesses its most frequent value; the guess is right for as many as have it."""
     made = released(seed, rows, algorithm)

@@ -28,7 +28,7 @@ def people(draw):
 
 
 @given(people(), st.integers(0, 10**6))
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 def test_generalize_equals_grouping_generalized_rows(table, seed):
     data = shoal.read(table, quasi=["age", "zip"], sensitive=["disease", "pay"])
     generator = np.random.default_rng(seed)
@@ -81,7 +81,7 @@ def test_levels_out_of_range_are_refused():
 
 
 @given(people(), st.booleans())
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 def test_classes_of_packed_counts_are_those_of_rows(table, judged):
     data = shoal.read(table, quasi=["age", "zip"], sensitive=["disease"])
     names = ["age", "zip", "disease"] if judged else ["age", "zip"]

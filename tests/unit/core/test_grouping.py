@@ -38,7 +38,7 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=count(32, 80), deadline=None)
+@settings(max_examples=count(22, 80), deadline=None)
 def test_agrees_with_a_dictionary_narrow_or_wide(table):
     columns, radices, weights = table
     found = group(columns, radices, weights=weights, index=True)
@@ -75,7 +75,7 @@ def test_no_rows():
 
 
 @given(st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=6), st.integers(0, 10**6))
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 def test_packed_codes_come_apart_again_and_keep_their_order(radices, seed):
     """Against tuples that Python compares, also where several keys are needed."""
     generator = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def test_weights_are_sorted_along_with_keys_or_hashed_where_they_do_not_fit(larg
 
 
 @given(tables())
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 def test_rows_are_located_among_known_tuples(table):
     columns, radices, _ = table
     found = group(columns, radices, index=True)

@@ -30,7 +30,7 @@ def trees(draw):
 
 
 @given(trees())
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 def test_nodes_are_contiguous_and_the_matrix_says_what_the_paths_say(paths):
     tree = Hierarchy.from_paths("c", paths)
     assert np.all(np.diff(tree.codes, axis=1) >= 0)
@@ -43,7 +43,7 @@ def test_nodes_are_contiguous_and_the_matrix_says_what_the_paths_say(paths):
 
 
 @given(trees(), st.integers(0, 10**6), st.booleans())
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 def test_common_ancestor_from_extremes_is_that_of_the_whole_class(paths, seed, with_missing):
     tree = Hierarchy.from_paths("c", paths)
     tree = tree.with_missing() if with_missing else tree
@@ -58,7 +58,7 @@ def test_common_ancestor_from_extremes_is_that_of_the_whole_class(paths, seed, w
 
 
 @given(trees(), st.booleans())
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 def test_every_published_label_can_be_read_back(paths, with_missing):
     tree = Hierarchy.from_paths("c", paths)
     tree = tree.with_missing() if with_missing else tree

@@ -32,7 +32,7 @@ def listed(found: Candidates, person: int) -> dict[int, float]:
 
 
 @given(st.integers(0, 999), st.integers(4, 40), st.sampled_from(["mondrian", "optimal", "oka:numeric=mean"]))
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 def test_a_generalized_person_is_in_every_class_that_covers(seed: int, rows: int, algorithm: str) -> None:
     data = table(seed, rows)
     release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=algorithm, suppression=0.3, seed=seed)
@@ -70,7 +70,7 @@ def test_nobody_at_all() -> None:
 
 
 @given(st.integers(0, 999), st.integers(8, 40))
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 def test_with_two_tables_a_person_is_where_the_rows_are(seed: int, rows: int) -> None:
     data = table(seed, rows)
     try:

@@ -85,6 +85,7 @@ def test_every_dialect_reads_its_macros(dialect: str) -> None:
             sqlglot.parse_one(rendered(dialect, model, person=person, bound=2, worst=2), read=dialect)
 
 
+@pytest.mark.skipif(not LONG, reason="they are long: make test-long")
 def test_spark_runs_its_macros(spark: Any) -> None:
     people = drawn(3)
     spark.createDataFrame(people.to_arrow()).createOrReplaceTempView("people")

@@ -28,7 +28,7 @@ def expected(text: bytes, delimiter: int) -> tuple[list[int], list[int], int]:
     return places, marks, lines
 
 
-@settings(deadline=None, max_examples=count(120, 300))
+@settings(deadline=None, max_examples=count(84, 300))
 @given(text=TEXT, delimiter=st.sampled_from(b",;"), behind=st.sampled_from([b",", b'"', b"\n"]))
 @example(text=b'"' + b"," * 200 + b'"\n', delimiter=ord(","), behind=b",")
 @example(text=b'a"' * WIDTH, delimiter=ord(","), behind=b'"')

@@ -74,7 +74,7 @@ def twin(points, weights, k, trees, spans, intervals):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from(["interval", "hierarchy"]))
-@settings(max_examples=count(32, 80), deadline=None)
+@settings(max_examples=count(22, 80), deadline=None)
 def test_same_classes_as_the_twin(seed, k, numeric):
     generator = np.random.default_rng(seed)
     rows = int(generator.integers(k, 40))

@@ -28,7 +28,7 @@ def sparse(classes: list[dict[int, int]], population: list[int]) -> Histogram:
 POPULATION = st.lists(st.integers(1, 9), min_size=6, max_size=6)
 
 
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 @given(CLASSES, POPULATION)
 def test_levels_of_counts(classes: list[dict[int, int]], population: list[int]) -> None:
     histogram = sparse(classes, population)
@@ -44,7 +44,7 @@ def test_levels_of_counts(classes: list[dict[int, int]], population: list[int]) 
     np.testing.assert_allclose(levels(shoal.EntropyLDiversity(l=1)), effective, rtol=1e-12)
 
 
-@settings(max_examples=count(60, 150), deadline=None)
+@settings(max_examples=count(42, 150), deadline=None)
 @given(CLASSES, st.integers(1, 7), st.sampled_from([0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0]))
 def test_recursive_levels_and_ratios(classes: list[dict[int, int]], rank: int, c: float) -> None:
     histogram = sparse(classes, [1] * 6)
@@ -61,7 +61,7 @@ def test_recursive_levels_and_ratios(classes: list[dict[int, int]], rank: int, c
         assert ratio == (expected if counts else 0.0)
 
 
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 @given(CLASSES, POPULATION)
 def test_distances(classes: list[dict[int, int]], population: list[int]) -> None:
     histogram = sparse(classes, population)
@@ -86,7 +86,7 @@ def test_distances(classes: list[dict[int, int]], population: list[int]) -> None
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 @given(CLASSES, POPULATION)
 def test_no_part_of_a_class_is_better_than_the_ceiling_says(
     classes: list[dict[int, int]], population: list[int]

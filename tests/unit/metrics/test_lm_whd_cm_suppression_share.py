@@ -37,7 +37,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=count(40, 100), deadline=None)
+@settings(max_examples=count(28, 100), deadline=None)
 @given(ROWS, st.integers(0, 3), st.integers(0, 2), st.integers(0, 7), st.sampled_from([0.0, 1.0, 2.0]))
 def test_each_cell_by_the_definition(rows: list, zips: int, ages: int, dropped: int, beta: float) -> None:
     age = shoal.Hierarchy.from_paths(

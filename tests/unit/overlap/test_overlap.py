@@ -94,7 +94,7 @@ SIZE_ASKED = Asker.of(ADA, size_only=True)
 SIZE_GOOD = answered(SIZE_ASKED.message, RUBY, fewest=1)
 
 
-@settings(max_examples=count(80, 200), deadline=None)
+@settings(max_examples=count(56, 200), deadline=None)
 @given(st.data())
 def test_a_damaged_message_is_refused_and_leaks_no_key(data):
     message = bytearray(data.draw(st.sampled_from([ASKED.message, GOOD, SIZE_ASKED.message, SIZE_GOOD])))

@@ -17,7 +17,7 @@ BASES = st.sampled_from([0.01, 0.1, 0.5, 3.0, 5.0, 10.0, 1000.0])
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), BASES, st.integers(0, 9))
-@settings(max_examples=count(60, 300), deadline=None)
+@settings(max_examples=count(42, 300), deadline=None)
 def test_values_become_multiples_nearby(values: list[float], base: float, seed: int) -> None:
     before = np.array(values)
     for generator, most in ((None, 0.5), (np.random.default_rng(seed), 1.0)):

@@ -29,7 +29,7 @@ def drawn(chart: Any) -> list[dict[str, Any]]:
     return told.get("layer", [told])[0]["data"]["values"]
 
 
-@settings(max_examples=count(15, 60), deadline=None)
+@settings(max_examples=count(10, 60), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), min_size=1, max_size=60), st.booleans())
 def test_everybody_is_counted_once_at_the_highest_of_their_risks(rows: list[tuple[int, int]], person: bool) -> None:
     rows = [*dict.fromkeys(rows)] if person else rows

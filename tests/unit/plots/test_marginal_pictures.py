@@ -27,7 +27,7 @@ def drawn(chart: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-@settings(max_examples=count(16, 40), deadline=None)
+@settings(max_examples=count(11, 40), deadline=None)
 @given(st.lists(st.integers(-30, 2000), min_size=6, max_size=80), st.integers(1, 3))
 def test_numbers_are_counted_between_round_ones(ages: list[int], k: int) -> None:
     data = shoal.read(pl.DataFrame({"age": ages, "row": range(len(ages))}), quasi=["age"])

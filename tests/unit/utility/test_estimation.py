@@ -76,7 +76,7 @@ def worlds(groups, *parts):
         yield [record for records in chosen for record in records]
 
 
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 @given(st.data())
 def test_estimates_are_the_mean_over_all_worlds_and_bounds_hold_in_each(data):
     size = data.draw(st.integers(1, 6))
@@ -127,7 +127,7 @@ def test_estimates_are_the_mean_over_all_worlds_and_bounds_hold_in_each(data):
         assert mean.low <= min(means) + 1e-9 and max(means) <= mean.high + 1e-9
 
 
-@settings(max_examples=count(24, 60), deadline=None)
+@settings(max_examples=count(17, 60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=4),
     st.integers(0, 8),
