@@ -96,9 +96,14 @@ def _chosen(row, state, block, most, chosen):
 
 @inner
 def _widen(draft, cluster, point):
+    """Takes a record in; whether the ends of the draft cluster moved."""
+    moved = False
     for attribute in range(len(point)):
-        draft.low[cluster, attribute] = min(draft.low[cluster, attribute], point[attribute])
-        draft.high[cluster, attribute] = max(draft.high[cluster, attribute], point[attribute])
+        if point[attribute] < draft.low[cluster, attribute]:
+            draft.low[cluster, attribute], moved = point[attribute], True
+        if point[attribute] > draft.high[cluster, attribute]:
+            draft.high[cluster, attribute], moved = point[attribute], True
+    return moved
 
 
 @inner
@@ -116,28 +121,35 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
                 if here[place] > farthest:
                     farthest, at = here[place], place
         paid, dearest = 0.0, (limit - total) / least + LEAST_GAIN
+        moved, first = True, 0
         for size in range(least):
             if size > 0:
+                if moved:  # else what each record would cost is as it was
+                    join(costs, low[cluster], high[cluster], codes, left, 0, rest, dearest, here)
+                    first = 0
                 best, at = dearest, -1
-                join(costs, low[cluster], high[cluster], codes, left, 0, rest, best, here)
-                for place in range(rest):
-                    if here[place] < best:
+                for place in range(first, rest):
+                    if here[place] <= paid:  # Nothing is cheaper than what adds nothing.
                         best, at = here[place], place
-                        if best <= paid:
-                            break  # Nothing is cheaper than what adds nothing.
+                        break
+                first = at
+                if at < 0:
+                    for place in range(rest):
+                        if here[place] < best:
+                            best, at = here[place], place
                 if at < 0:
                     return np.inf  # Clusters only become dearer.
                 paid = best
             entry = left[at]
             rest -= 1
-            left[at] = left[rest]
+            left[at], here[at] = left[rest], here[rest]
             draft.owners[entry] = cluster
             point = codes[entry]
             if size == 0:
                 for attribute in range(len(point)):  # whole rows take the compiler seconds longer
                     low[cluster, attribute] = high[cluster, attribute] = point[attribute]
             else:
-                _widen(draft, cluster, point)
+                moved = _widen(draft, cluster, point)
         draft.sizes[cluster], draft.paid[cluster], draft.names[cluster] = least, paid, -1
         total += paid * least
         if total > limit:
