@@ -80,11 +80,11 @@ def buckets():
 
 def test_definetti():
     made, attack = buckets(), Definetti(steps=1000, tolerance=1e-12)
-    assert made.alone()[12, 0] == 0.5, "random worlds"
-    after_one = made.likelihoods(made.alone())
+    assert made.alone[12, 0] == 0.5, "random worlds"
+    after_one = made.likelihoods(made.alone)
     assert after_one[0][0, 0] == pytest.approx(3 / 4)
     generator = np.random.default_rng(0)
-    assert hand_out(made, after_one, attack, {}, generator)[12, 0] == pytest.approx(3 / 4)
+    assert hand_out(made, after_one, attack, None, generator)[12, 0] == pytest.approx(3 / 4)
     assert by_bayes(made, attack, generator, Run())[0][12, 0] == pytest.approx(0.826221, abs=1e-6)
 
 

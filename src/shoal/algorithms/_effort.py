@@ -15,7 +15,7 @@ JUDGING = 0.2
 """Steps that a verdict takes for each record and each of its sensitive values."""
 MARGIN = 0.02
 """Steps that the margins of a set of columns take for each distinct tuple."""
-SMALL = 10
+SMALL = 25
 """The least size of classes up to which it does not count how large they are."""
 VERDICTS = 15
 """Verdicts until every cluster holds, where clusters merge; and for each doubling of the parts, where parts are cut."""

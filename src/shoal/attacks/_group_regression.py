@@ -38,22 +38,21 @@ def features_of(columns: list[Places]) -> list[Feature]:
     return features
 
 
-def sums_by_code(codes: Places, count: int, beliefs: Floats) -> Floats:
-    """The sum of the beliefs about the people of each code, a row each."""
-    return _sums(codes, count, np.ascontiguousarray(beliefs.T)).T
-
-
-def _sums(codes: Places, count: int, beliefs: Floats) -> Floats:
-    """The same of beliefs with a row for each value."""
-    return np.stack([np.bincount(codes, weights=row, minlength=count) for row in beliefs])
+def stacked(known: list[Feature]) -> tuple[Places, list[slice]]:
+    """The codes of all features, a row each, numbered on from one to the next; and the numbers of each feature."""
+    ends = np.cumsum([count for _, count in known], dtype=np.int64)
+    begins = ends - [count for _, count in known]
+    codes = np.stack([codes + begin for (codes, _), begin in zip(known, begins, strict=True)]).astype(np.int64)
+    return codes, [slice(begin, end) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 class Regression:
-    """Multinomial logistic regression of beliefs on features, a coefficient for each value and code."""
+    """Multinomial logistic regression of beliefs on features, a coefficient for each code and value."""
 
     def __init__(self, known: list[Feature], width: int, ridge: float = RIDGE) -> None:
-        self.known, self.ridge = known, ridge
-        self.weights = [np.zeros((width, count)) for _, count in known]
+        self.known, self.ridge = [(codes[None].astype(np.int64), count) for codes, count in known], ridge
+        self.codes, self.parts = stacked(known)
+        self.weights = np.zeros((self.parts[-1].stop, width))
 
     def improve(self, beliefs: Floats) -> Floats:
         """After one round of steps, feature by feature: by how much each value is likelier of each person than of
@@ -61,17 +60,22 @@ class Regression:
 
         A step is Newton's with the chances for the curvature, which are no less than it: no step goes too far.
         """
-        by_value = np.ascontiguousarray(beliefs.T)
-        usual = np.log(np.maximum(by_value.mean(axis=1), 1e-300))[:, None]
-        scores = usual + sum(weights[:, codes] for weights, (codes, _) in zip(self.weights, self.known, strict=True))
-        for weights, (codes, count) in zip(self.weights, self.known, strict=True):
-            chances = np.exp(scores - scores.max(axis=0))
-            chances /= chances.sum(axis=0)
-            expected = _sums(codes, count, chances)
-            step = (_sums(codes, count, by_value) - expected - self.ridge * weights) / (expected + self.ridge)
+        from shoal.kernels.beliefs import add_by_code, sums_by_code
+
+        usual = np.log(np.maximum(np.ascontiguousarray(beliefs.T).mean(axis=1), 1e-300))
+        observed = sums_by_code(beliefs, self.codes, len(self.weights))
+        scores, chances = np.tile(usual, (len(beliefs), 1)), np.empty_like(beliefs)
+        add_by_code(scores, self.weights, self.codes, chances)
+        for (codes, count), part in zip(self.known, self.parts, strict=True):
+            weights = self.weights[part]
+            np.exp(chances, out=chances)
+            chances /= chances.sum(axis=1, keepdims=True)
+            expected = sums_by_code(chances, codes, count)
+            step = (observed[part] - expected - self.ridge * weights) / (expected + self.ridge)
             weights += step
-            scores += step[:, codes]
-        return np.ascontiguousarray((scores - usual).T)
+            add_by_code(scores, step, codes, chances)
+        scores -= usual
+        return scores
 
 
 @dataclass(eq=False)
@@ -92,9 +96,11 @@ class BalancedGroups:
 
     def beliefs(self, logs: Floats, rounds: int = BALANCED) -> Floats:
         """The beliefs about these people, which sum to one for each of them."""
+        from shoal.kernels.beliefs import sums_by_code
+
         chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
         for _ in range(rounds):
-            sums = sums_by_code(self.homes, len(self.counts), self._balanced(chances))
+            sums = sums_by_code(self._balanced(chances), self.homes[None], len(self.counts))
             self.factors *= self.counts / np.maximum(sums, 1e-300)
             self.factors /= np.maximum(self.factors.max(axis=1, keepdims=True), 1e-300)
         return self._balanced(chances)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -16,7 +16,7 @@ from typing_extensions import Doc
 from shoal.adversary.guessing import most_likely
 from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rates import wilson
-from shoal.attacks._group_regression import RIDGE, BalancedGroups, Regression, features_of, reconcile, sums_by_code
+from shoal.attacks._group_regression import RIDGE, BalancedGroups, Regression, features_of, reconcile, stacked
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -33,6 +33,10 @@ SETTLED = 5e-3
 """The change of a belief below which a regression has settled: finer ones change no guess."""
 WIDEST = 1 << 26
 """Beliefs that are held at once: people times sensitive values."""
+WEIGHED = 12
+"""The size of the largest groups of which all permutations can be weighed."""
+DRAWN = 1 << 19
+"""Numbers that the sampler draws at once, about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ class Definetti(Attack):
         Literal["best", "bayes", "regression"],
         Doc("how the attacker learns; `best` is the one that is right more often"),
     ] = "best"
-    exact: Annotated[int, Ge(1), Le(12), Doc("the size up to which all permutations of a group are weighed")] = 8
+    exact: Annotated[int, Ge(1), Le(WEIGHED), Doc("the size up to which all permutations of a group are weighed")] = 8
     steps: Annotated[int, Ge(1), Doc("how often beliefs and what is learned are brought into line, at most")] = 50
     tolerance: Annotated[float, Gt(0), Doc("the change of a belief below which nothing changes any more")] = 1e-9
     sweeps: Annotated[int, Ge(1), Doc("passes of the sampler over the people of large groups, in each step")] = 10
@@ -127,7 +131,7 @@ class Definetti(Attack):
         best = max(tried, key=lambda name: float(hits[name].sum()))
         beliefs, steps = tried[best]
         believed, right = beliefs[np.arange(len(truth)), truth], float(hits[best].mean())
-        naive = buckets.alone()
+        naive = buckets.alone
         sampled = not bool(drawn.all()) or (best == "bayes" and buckets.largest > self.exact)
         # Somebody's chance is at least as high as everybody's on average.
         risks = believed if right <= believed.max() else np.maximum(believed, right)
@@ -197,72 +201,173 @@ class GroupedPeople:
         """The columns, numbered without gaps."""
         return [np.unique(column, return_inverse=True)[1] for column in self.columns]
 
+    @cached_property
+    def stacked(self) -> tuple[Places, list[slice]]:
+        """The codes of all columns, numbered on from one to the next, and the numbers of each."""
+        return stacked(list(zip(self.codes, self.levels, strict=True)))
+
+    @cached_property
+    def cells(self) -> dict[int, Places]:
+        """For each size whose permutations can be weighed, where in a table of people and values each of a bucket's
+        people and each of its values meet."""
+        return {
+            size: people[:, :, None] * self.width + self.values[slots][:, None, :]
+            for size, (people, slots) in self.by_size.items()
+            if size <= WEIGHED
+        }
+
+    @cached_property
     def alone(self) -> Floats:
         """What is believed by the group alone."""
         beliefs = np.zeros((len(self.homes), self.width))
         for size, (people, slots) in self.by_size.items():
-            for place in range(size):
-                np.add.at(beliefs, (people, self.values[slots[:, place]][:, None]), 1 / size)
+            places = np.arange(len(slots))[:, None] * self.width + self.values[slots]
+            counts = np.bincount(places.ravel(), minlength=len(slots) * self.width).reshape(-1, self.width)
+            beliefs[people] = _multiples(1 / size, size)[counts][:, None, :]
         return beliefs
 
     def likelihoods(self, beliefs: Floats) -> list[Floats]:
         """By column, how likely each code is among those who have a value: every count is one more than it is."""
+        from shoal.kernels.beliefs import sums_by_code
+
+        codes, parts = self.stacked
+        sums = sums_by_code(beliefs, codes, parts[-1].stop)
         likelihoods = []
-        for codes, count in zip(self.codes, self.levels, strict=True):
-            together = sums_by_code(codes, count, beliefs)
+        for part, count in zip(parts, self.levels, strict=True):
+            together = np.asfortranarray(sums[part])
             likelihoods.append((together + 1) / (together.sum(axis=0) + count))
         return likelihoods
+
+
+def _multiples(share: float, most: int) -> Floats:
+    """A share added up none, one, two, … times."""
+    return np.append(0.0, np.cumsum(np.full(most, share)))
 
 
 def by_bayes(buckets: GroupedPeople, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
     """What is believed of each person when beliefs and likelihoods are in line, and after how many steps. A sampler
     never comes to rest: then it is the mean over the second half of the steps."""
-    beliefs = buckets.alone()
-    slots_of = {size: slots.copy() for size, (_, slots) in buckets.by_size.items() if size > effort.exact}
+    beliefs, sampler = buckets.alone, Sampler.of(buckets, effort.exact)
     half, total = effort.steps // 2, np.zeros_like(beliefs)
     for step in range(1, effort.steps + 1):
         run.report(step / effort.steps, "learning from groups")
-        before, beliefs = beliefs, hand_out(buckets, buckets.likelihoods(beliefs), effort, slots_of, generator)
-        if not slots_of and float(np.abs(beliefs - before).max(initial=0.0)) < effort.tolerance:
+        before, beliefs = beliefs, hand_out(buckets, buckets.likelihoods(beliefs), effort, sampler, generator)
+        if sampler is None and float(np.abs(beliefs - before).max(initial=0.0)) < effort.tolerance:
             return beliefs, step
         if step > half:
             total += beliefs
-    return total / (effort.steps - half) if slots_of else beliefs, effort.steps
+    return total / (effort.steps - half) if sampler is not None else beliefs, effort.steps
 
 
 def hand_out(
     buckets: GroupedPeople,
     likelihoods: Sequence[Floats],
     effort: Definetti,
-    slots_of: dict[int, Places],
+    sampler: Sampler | None,
     generator: np.random.Generator,
 ) -> Floats:
-    """What is believed of each person, given how likely codes are among those who have a value. Of large groups,
-    `slots_of` has by their size whose value is whose in the sampler."""
-    logs = sum(
-        (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.codes, strict=True)),
-        np.zeros((len(buckets.homes), buckets.width)),
-    )
+    """What is believed of each person, given how likely codes are among those who have a value; of large groups, by
+    what the sampler draws."""
+    from shoal.kernels.beliefs import add_by_code
+
+    logs = np.zeros((len(buckets.homes), buckets.width))
+    table = np.ascontiguousarray(np.log(np.concatenate(likelihoods)))
+    add_by_code(logs, table, buckets.stacked[0], np.empty_like(logs))
     beliefs = deal(buckets, logs, effort.exact)
-    for size, slots in slots_of.items():
-        people = buckets.by_size[size][0]
-        for _ in range(effort.sweeps):
-            _swap(slots, people, buckets.values, logs, generator)
-            np.add.at(beliefs, (people, buckets.values[slots]), 1 / effort.sweeps)
+    if sampler is not None:
+        beliefs += sampler.draw(logs, effort.sweeps, generator)
     return beliefs
 
 
 def deal(buckets: GroupedPeople, logs: Floats, exact: int) -> Floats:
     """What is believed of the people of groups up to some size, over all permutations; nothing of the others."""
     beliefs = np.zeros(logs.size)
-    for size, (people, slots) in buckets.by_size.items():
-        if size <= exact:
-            values = buckets.values[slots]
-            weights = np.take_along_axis(logs[people], np.broadcast_to(values[:, None, :], (*values.shape, size)), 2)
-            chances = pair_chances(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
-            places = people[:, :, None] * buckets.width + values[:, None, :]
-            beliefs += np.bincount(places.ravel(), weights=chances.ravel(), minlength=logs.size)
+    few = {size: cells for size, cells in buckets.cells.items() if size <= exact}
+    if few:
+        chances = []
+        for cells in few.values():
+            weights = logs.ravel()[cells]
+            chances.append(pair_chances(np.exp(weights - weights.max(axis=(1, 2), keepdims=True))))
+        places, shares = (np.concatenate([each.ravel() for each in part]) for part in (few.values(), chances))
+        beliefs += np.bincount(places, weights=shares, minlength=logs.size)
     return beliefs.reshape(logs.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Whose value is whose in groups too large for permutations. `groups` has, of each size, how many there are; people
+    stand in the order of the sizes and of the groups, with the value that each has."""
+
+    groups: dict[int, int]
+    people: Places
+    values: Places
+
+    @classmethod
+    def of(cls, buckets: GroupedPeople, exact: int) -> Sampler | None:
+        """Of the groups above a size, where there are any; values are as they come."""
+        large = {size: each for size, each in buckets.by_size.items() if size > exact}
+        if not large:
+            return None
+        people, slots = (np.concatenate([each[part].ravel() for each in large.values()]) for part in (0, 1))
+        return cls({size: len(each[0]) for size, each in large.items()}, people, buckets.values[slots].astype(np.int64))
+
+    def draw(self, logs: Floats, sweeps: int, generator: np.random.Generator) -> Floats:
+        """How often each person has each value in some sweeps, as a share. In a sweep the people of each group are
+        paired at random, and each pair draws which of them has which of their two values."""
+        width, likely = logs.shape[1], logs.ravel()
+        cells = self.people * width
+        counts = np.zeros(logs.size, np.int64)
+        begin = 0
+        for sizes in self._portions(sweeps):
+            end = begin + sum(size * self.groups[size] for size in sizes)
+            own, values = cells[begin:end], self.values[begin:end]
+            for some in _in_turns(sweeps, end - begin):
+                held = np.empty((some, end - begin), np.int64)
+                for sweep, (first, second, draws) in enumerate(zip(*self._pairs(sizes, some, generator), strict=True)):
+                    one, other, mine, theirs = own[first], own[second], values[first], values[second]
+                    stay = likely[one + mine] + likely[other + theirs]
+                    change = likely[one + theirs] + likely[other + mine]
+                    swapped = draws < 1 / (1 + np.exp(np.clip(stay - change, -700, 700)))
+                    values[first], values[second] = np.where(swapped, theirs, mine), np.where(swapped, mine, theirs)
+                    held[sweep] = own + values
+                counts += np.bincount(held.ravel(), minlength=logs.size)
+            begin = end
+        return _multiples(1 / sweeps, sweeps)[counts].reshape(-1, width)
+
+    def _portions(self, sweeps: int) -> Iterator[list[int]]:
+        """Sizes whose groups are looked at together: as many as can be drawn for at once, and one at least."""
+        portion: list[int] = []
+        drawn = 0
+        for size, count in self.groups.items():
+            drawn += size * count * sweeps
+            if portion and drawn > DRAWN:
+                yield portion
+                portion, drawn = [], size * count * sweeps
+            portion.append(size)
+        yield portion
+
+    def _pairs(self, sizes: list[int], sweeps: int, generator: np.random.Generator) -> tuple[Places, Places, Floats]:
+        """For each sweep, who is paired with whom, and a number that is drawn for each pair."""
+        firsts, seconds, draws = [], [], []
+        begin = 0
+        for size in sizes:
+            many, half = self.groups[size], size // 2
+            drawn = generator.random((sweeps, many * (size + half)))
+            order = np.argsort(drawn[:, : many * size].reshape(sweeps, many, size), axis=2)
+            order += begin + np.arange(many)[:, None] * size
+            firsts.append(order[:, :, 0 : 2 * half : 2].reshape(sweeps, -1))
+            seconds.append(order[:, :, 1::2].reshape(sweeps, -1))
+            draws.append(drawn[:, many * size :])
+            begin += many * size
+        return np.hstack(firsts), np.hstack(seconds), np.hstack(draws)
+
+
+def _in_turns(sweeps: int, people: int) -> Iterator[int]:
+    """How many sweeps are drawn at once, until all are."""
+    most = max(1, DRAWN // people)
+    while sweeps > 0:
+        yield min(sweeps, most)
+        sweeps -= most
 
 
 def by_regression(
@@ -288,7 +393,7 @@ def by_regression(
         return beliefs
 
     regression = Regression(features_of(buckets.codes), buckets.width, ridge)
-    return reconcile(buckets.alone(), regression, fitting, effort.steps, max(effort.tolerance, settled), run)
+    return reconcile(buckets.alone, regression, fitting, effort.steps, max(effort.tolerance, settled), run)
 
 
 _LEARNERS = {"bayes": by_bayes, "regression": by_regression}
@@ -329,19 +434,3 @@ def _subsets(size: int) -> list[tuple[int, int, Places, Places]]:
         taken = np.flatnonzero((counts == row) & (subsets >> column & 1 == 0))
         found.append((row, column, taken, taken | 1 << column))
     return found
-
-
-def _swap(
-    mine: Places, people: Places, values: NDArray[np.integer[Any]], logs: Floats, generator: np.random.Generator
-) -> None:
-    """One sweep over whose value is whose (`mine`): the people of each bucket are paired at random, and each pair draws
-    which of them has which of their two values."""
-    order = np.argsort(generator.random(mine.shape), axis=1)
-    first, second = order[:, 0 : order.shape[1] // 2 * 2 : 2], order[:, 1::2]
-    slots = [np.take_along_axis(mine, part, 1) for part in (first, second)]
-    who = [np.take_along_axis(people, part, 1) for part in (first, second)]
-    stay = logs[who[0], values[slots[0]]] + logs[who[1], values[slots[1]]]
-    change = logs[who[0], values[slots[1]]] + logs[who[1], values[slots[0]]]
-    swapped = generator.random(stay.shape) < 1 / (1 + np.exp(np.clip(stay - change, -700, 700)))
-    np.put_along_axis(mine, first, np.where(swapped, slots[1], slots[0]), 1)
-    np.put_along_axis(mine, second, np.where(swapped, slots[0], slots[1]), 1)

@@ -41,13 +41,15 @@ class Block(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Clusters as they may become: the records in the pool with the codes, room for a cost, and the draft cluster of
-    each, those without one yet, and of each draft cluster the ends, the size, the cost of a record, and which cluster
-    it will be (-1: one of the dissolved)."""
+    """Clusters as they may become: the records in the pool with the codes; for each place in `rest`, what its record
+    costs at least, and with which of the ends that a cluster had it costs just that; the draft cluster of each record;
+    the records without one yet (`rest`); and of each draft cluster the ends, the size, the cost of a record, and which
+    cluster it will be (-1: one of the dissolved)."""
 
     pool: Any
     codes: Any
     here: Any
+    exact: Any
     owners: Any
     rest: Any
     low: Any
@@ -96,17 +98,22 @@ def _chosen(row, state, block, most, chosen):
 
 @inner
 def _widen(draft, cluster, point):
+    """Takes a record in; whether the ends of the draft cluster moved."""
+    moved = False
     for attribute in range(len(point)):
-        draft.low[cluster, attribute] = min(draft.low[cluster, attribute], point[attribute])
-        draft.high[cluster, attribute] = max(draft.high[cluster, attribute], point[attribute])
+        if point[attribute] < draft.low[cluster, attribute]:
+            draft.low[cluster, attribute], moved = point[attribute], True
+        if point[attribute] > draft.high[cluster, attribute]:
+            draft.high[cluster, attribute], moved = point[attribute], True
+    return moved
 
 
 @inner
 def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
-    low, high, left, codes, here = draft.low, draft.high, draft.rest, draft.codes, draft.here
-    total = 0.0
+    low, high, left, codes, here, exact = draft.low, draft.high, draft.rest, draft.codes, draft.here, draft.exact
+    total, width = 0.0, codes.shape[1]
     for cluster in range(clusters):
         at = draw(random, rest)
         if cluster > 0 and draw(random, 2):
@@ -116,12 +123,27 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
                 if here[place] > farthest:
                     farthest, at = here[place], place
         paid, dearest = 0.0, (limit - total) / least + LEAST_GAIN
+        ends = 0
+        for place in range(rest):
+            here[place], exact[place] = 0.0, -1
         for size in range(least):
             if size > 0:
                 best, at = dearest, -1
-                join(costs, low[cluster], high[cluster], codes, left, 0, rest, best, here)
                 for place in range(rest):
+                    # Ends only move apart, and no record becomes cheaper: what it cost is the least that it costs now.
                     if here[place] < best:
+                        if exact[place] != ends:
+                            joint = 0.0
+                            for attribute in range(width):
+                                code = codes[left[place], attribute]
+                                lowest = min(low[cluster, attribute], code)
+                                joint += cost(costs, attribute, lowest, max(high[cluster, attribute], code))
+                                if joint > best:
+                                    break
+                            here[place] = joint
+                            if joint >= best:
+                                continue
+                            exact[place] = ends
                         best, at = here[place], place
                         if best <= paid:
                             break  # Nothing is cheaper than what adds nothing.
@@ -130,14 +152,14 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
                 paid = best
             entry = left[at]
             rest -= 1
-            left[at] = left[rest]
+            left[at], here[at], exact[at] = left[rest], here[rest], exact[rest]
             draft.owners[entry] = cluster
             point = codes[entry]
             if size == 0:
                 for attribute in range(len(point)):  # whole rows take the compiler seconds longer
                     low[cluster, attribute] = high[cluster, attribute] = point[attribute]
-            else:
-                _widen(draft, cluster, point)
+            elif _widen(draft, cluster, point):
+                ends += 1
         draft.sizes[cluster], draft.paid[cluster], draft.names[cluster] = least, paid, -1
         total += paid * least
         if total > limit:
@@ -263,8 +285,8 @@ def rebuild(times, block, state, costs, least, guard, flag):
     wide = room // least + 1 + room
     draft = Draft(
         np.empty(room, np.int64), np.empty((room, width), np.int32), np.empty(room), np.empty(room, np.int64),
-        np.empty(room, np.int64), np.empty((wide, width), np.int32), np.empty((wide, width), np.int32),
-        np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty((wide, width), np.int32),
+        np.empty((wide, width), np.int32), np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
     )  # fmt: skip
     around, tally = np.empty(POOLED, np.int64), tally_for(guard)
     saved = 0

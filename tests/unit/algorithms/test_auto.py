@@ -120,7 +120,7 @@ def test_refinements_rebuild_as_often_as_the_budget_allows() -> None:
 def test_large_classes_take_more_of_the_budget() -> None:
     """A rebuilding compares the records of a few classes with one another: k = 200 did not end
     within 80 seconds on a survey."""
-    data, method = opened(mixed(1000)), Auto(budget=1.0)
+    data, method = opened(mixed(2000)), Auto(budget=1.0)
     told = {k: facts(data, shoal.KAnonymity(k=k), algorithm=method) for k in (3, 100)}
     assert "stopped" not in told[3]["refinement"]
     assert told[100]["refinement"]["stopped"] == "work"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
+from shoal.attacks import definetti
+from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes
+from shoal.core.run import Run
 from shoal.errors import NotDefined
 
 
@@ -70,6 +74,18 @@ def test_where_there_is_nothing_to_attack(data):
     release = shoal.anonymize(people, "k-anonymity:k=2", algorithm="mondrian", seed=1)
     with pytest.raises(NotDefined, match="several records"):
         shoal.attack(people, release, "definetti")
+
+
+def test_definetti_draws_the_same_in_any_portions(monkeypatch):
+    generator = np.random.default_rng(4)
+    homes = np.repeat(np.arange(12), generator.integers(3, 9, 12))
+    columns, values = generator.integers(0, 3, (2, len(homes))), generator.integers(0, 4, len(homes))
+    made = GroupedPeople(homes.astype(np.int32), columns.astype(np.int32), homes, values, 4)
+    effort, found = Definetti(steps=3, sweeps=7, exact=4), []
+    for portion in (1, 100, definetti.DRAWN):
+        monkeypatch.setattr(definetti, "DRAWN", portion)
+        found.append(by_bayes(made, effort, np.random.default_rng(5), Run())[0].tolist())
+    assert found[0] == found[1] == found[2] and np.allclose(np.sum(found[0], axis=1), 1)
 
 
 def test_definetti_learns_and_samples(data):
