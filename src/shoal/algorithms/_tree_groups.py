@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.utility.split_criteria import SMALL
-from shoal.utility.trees import Node, branches_of
+from shoal.utility.tree_nodes import Node, branches_of
 
 Ints = NDArray[np.int64]
 Region = tuple[Codes, Codes]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from shoal.core.hierarchy import Floats
 from shoal.utility.examples import Examples
 from shoal.utility.learning import Learner
-from shoal.utility.trees import Grower, Node, probabilities
+from shoal.utility.tree_nodes import Node, probabilities
+from shoal.utility.trees import Grower
 
 
 @dataclass

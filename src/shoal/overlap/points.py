@@ -115,26 +115,30 @@ def _compute(operation: Operation, head: bytes, items: bytes) -> bytes:
         return _OPERATIONS[operation](head, items)
     step = -(-count // workers) * size
     shares = [items[start : start + step] for start in range(0, len(items), step)]
-    results: list[Any] = [None] * len(shares)
+    command = [sys.executable, "-P", "-m", __name__, operation]  # nothing of the current folder is imported
+    pipe = subprocess.PIPE
+    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) for _ in shares]
+    results = [b""] * len(shares)
 
     def work(place: int) -> None:
-        command = [sys.executable, "-P", "-m", __name__, operation]  # nothing of the current folder is imported
-        content = len(head).to_bytes(_LENGTH, "big") + head + shares[place]
-        results[place] = subprocess.run(command, input=content, capture_output=True, check=False)
+        results[place] = started[place].communicate(len(head).to_bytes(_LENGTH, "big") + head + shares[place])[0]
 
     threads = [threading.Thread(target=work, args=(place,)) for place in range(len(shares))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if any(done.returncode == _INVALID for done in results):
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:  # an interrupt: without its processes no thread waits, and nothing goes on
+        for process in started:
+            process.kill()
+        raise
+    if any(process.returncode == _INVALID for process in started):
         raise _invalid()
-    if any(
-        done.returncode or len(done.stdout) * size != len(share) * result_size
-        for done, share in zip(results, shares, strict=True)
-    ):
+    whole = (len(made) * size == len(share) * result_size for made, share in zip(results, shares, strict=True))
+    if any(process.returncode for process in started) or not all(whole):
         raise ShoalError("a process that multiplies points ended early; nothing was written")
-    return b"".join(done.stdout for done in results)
+    return b"".join(results)
 
 
 def _invalid() -> InputError:

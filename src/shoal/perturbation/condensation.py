@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.dataset import Dataset
@@ -14,6 +15,9 @@ from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.perturbation._groups import GroupedPerturbation, Places, blocks_of
 from shoal.perturbation._numeric import Floats, groups_by, people_of
+
+TOGETHER = 1 << 16
+"""Groups from which new records are drawn at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +59,20 @@ class Condensation(GroupedPerturbation):
         owners = self.groups(values, strata, people, list(names), generator, run)
         order = np.argsort(owners, kind="stable")
         order = order[np.searchsorted(owners[order], 0) :]  # a record without a value has no group
-        after, groups = values.copy(), int(owners.max(initial=-1)) + 1
-        for number, members in enumerate(np.split(order, np.cumsum(np.bincount(owners[order]))[:-1])):
-            if number % 1000 == 0:
-                run.report(number / groups, "drawing records")
-            if len(members):
-                cells = np.ix_(members, np.flatnonzero(~np.isnan(values[members[0]])))
-                after[cells] = drawn(values[cells], generator)
-        return after, {"groups": groups}
+        sizes = np.bincount(owners[order])
+        firsts = np.cumsum(sizes) - sizes
+        present = ~np.isnan(values[order[firsts]])
+        ends = np.cumsum(sizes * present.sum(axis=1))
+        draws = generator.uniform(-np.sqrt(3.0), np.sqrt(3.0), int(ends.max(initial=0)))
+        after, done = values.copy(), 0
+        for alike in _alike(sizes, present):
+            run.report(done / len(sizes), "drawing records")
+            done += len(alike)
+            size, columns = int(sizes[alike[0]]), np.flatnonzero(present[alike[0]])
+            cells = (order[firsts[alike, None] + np.arange(size)][:, :, None], columns)
+            own = draws[ends[alike, None] - np.arange(size * len(columns), 0, -1)]
+            after[cells] = drawn(values[cells], own.reshape(len(alike), size, len(columns)))
+        return after, {"groups": len(sizes)}
 
     def grouped(self, points: Floats, generator: np.random.Generator, run: Run) -> Places:
         owners, groups = np.empty(len(points), np.int64), 0
@@ -73,39 +83,44 @@ class Condensation(GroupedPerturbation):
         return owners
 
 
-def drawn(values: Floats, generator: np.random.Generator) -> Floats:
-    """As many new records as a group has, with its means and covariances on average.
+def drawn(values: Floats, uniform: Floats) -> Floats:
+    """As many new records as groups of one size have, with the means and covariances of each on average, from draws
+    between -√3 and √3.
 
     Example:
         >>> line = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]])
-        >>> new = drawn(line, np.random.default_rng(1))
+        >>> new = drawn(line[None], np.random.default_rng(1).uniform(-np.sqrt(3), np.sqrt(3), (1, 3, 2)))[0]
         >>> bool(np.allclose(new[:, 1], 2 * new[:, 0]))
         True
     """
-    scale = np.maximum(np.abs(values).max(axis=0), 1e-300)  # so that no square of a huge number is infinite
+    # So that no square of a huge number is infinite.
+    scale = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
     scaled = values / scale
-    means = scaled.mean(axis=0)
+    means = scaled.mean(axis=1, keepdims=True)
     deviations = scaled - means
-    variances, axes = np.linalg.eigh(deviations.T @ deviations / len(values))
-    steps = generator.uniform(-np.sqrt(3.0), np.sqrt(3.0), values.shape) * np.sqrt(np.maximum(variances, 0.0))
-    new: Floats = (means + steps @ axes.T) * scale
+    variances, axes = np.linalg.eigh(deviations.transpose(0, 2, 1) @ deviations / values.shape[1])
+    steps = uniform * np.sqrt(np.maximum(variances, 0.0))[:, None]
+    new: Floats = (means + steps @ axes.transpose(0, 2, 1)) * scale
     return new
+
+
+def _alike(sizes: Places, present: NDArray[np.bool_]) -> list[Places]:
+    """The groups of one size whose records have values in the same columns, at most `TOGETHER` at a time."""
+    kinds = np.unique(np.column_stack([sizes, present]), axis=0, return_inverse=True)[1].ravel()
+    members = np.split(np.argsort(kinds, kind="stable"), np.cumsum(np.bincount(kinds))[:-1])
+    return [each[at : at + TOGETHER] for each in members for at in range(0, len(each), TOGETHER)]
 
 
 def _nearest_groups(points: Floats, k: int, generator: np.random.Generator, run: Run) -> Places:
     """Groups of k, each a random record and the nearest to it; what is left over goes to the nearest mean."""
-    owners, group = np.full(len(points), -1, np.int64), 0
-    left = generator.permutation(len(points))
-    while len(left) >= k or not group:
-        run.check()
-        apart = ((points[left] - points[left[0]]) ** 2).sum(axis=1)
-        near = np.argsort(apart, kind="stable")[:k]
-        owners[left[near]], group = group, group + 1
-        left = np.delete(left, near)
-    if len(left):
-        sizes = np.bincount(owners[owners >= 0])
-        inside = owners >= 0
-        centres = np.stack([np.bincount(owners[inside], column[inside]) / sizes for column in points.T], axis=1)
-        for record in left:
-            owners[record] = int(((centres - points[record]) ** 2).sum(axis=1).argmin())
+    from shoal.kernels.nearest import nearest_groups
+
+    owners = np.full(len(points), -1, np.int64)
+    nearest_groups(points, generator.permutation(len(points)), min(k, len(points)), owners, run.flag)
+    run.check()
+    inside, left = owners >= 0, np.flatnonzero(owners < 0)
+    sizes = np.bincount(owners[inside])
+    centres = np.stack([np.bincount(owners[inside], column[inside]) / sizes for column in points.T], axis=1)
+    for record in left:
+        owners[record] = int(((centres - points[record]) ** 2).sum(axis=1).argmin())
     return owners

@@ -9,7 +9,7 @@ from pathlib import Path
 from shoal.errors import InputError
 from shoal.learners.c45 import C45
 from shoal.plots.drawing import altair, save
-from shoal.utility.trees import Node
+from shoal.utility.tree_nodes import Node
 
 MOST_ROWS = 80
 ROW, CHARACTER, NARROWEST, WIDEST = 26, 6.5, 70, 260

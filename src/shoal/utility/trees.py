@@ -6,75 +6,28 @@ Records whose value is missing go down every branch with a share of their weight
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.core.hierarchy import Floats
 from shoal.core.run import Run
 from shoal.utility.examples import Attribute
 from shoal.utility.split_criteria import SMALL, gain_ratio, information_gains, pessimistic_errors
+from shoal.utility.tree_nodes import Ints, Node, branches_of, value_branches
 
 DEEPEST = 100
 """No tree is deeper. J48 sets no bound: where a class alternates along a number, each level takes off one end."""
 
-Ints = NDArray[np.int64]
+MANY = 1 << 12
+"""Records from which on columns are counted one at a time."""
 
-
-@dataclass
-class Node:
-    """A node: how many records (by weight) of each class go down each branch, and where it splits.
-
-    `counts[b, c]` is the weight of class `c` in branch `b`; a leaf has one branch. `rows` and `weights` are the
-    training records that reach it.
-    """
-
-    counts: Floats
-    rows: Ints
-    weights: Floats
-    attribute: int | None = None
-    threshold: float | None = None
-    branches: list[Node] = field(default_factory=list)
-
-    @property
-    def leaf(self) -> bool:
-        return not self.branches
-
-    @property
-    def classes(self) -> Floats:
-        totals: Floats = self.counts.sum(axis=0)
-        return totals
-
-    @property
-    def total(self) -> float:
-        return float(self.counts.sum())
-
-    @property
-    def wrong(self) -> float:
-        """The weight of the training records that are not of the most frequent class."""
-        return self.total - float(self.classes.max(initial=0.0))
-
-    def shares(self) -> Floats:
-        """The share of each class; nothing where there are no records."""
-        total = self.total
-        return self.classes / total if total > SMALL else np.zeros(self.counts.shape[1])
-
-    def become_leaf(self) -> None:
-        self.counts = self.classes[None, :]
-        self.attribute = self.threshold = None
-        self.branches = []
-
-    def leaves(self) -> Iterator[tuple[Node, tuple[tuple[Node, int], ...]]]:
-        """Each leaf with the way to it: the nodes, and the branch that is taken at each."""
-        stack: list[tuple[Node, tuple[tuple[Node, int], ...]]] = [(self, ())]
-        while stack:
-            node, way = stack.pop()
-            if node.leaf:
-                yield node, way
-            for place in reversed(range(len(node.branches))):
-                stack.append((node.branches[place], (*way, (node, place))))
+MOST_NUMBERS = 1 << 10
+"""Different numbers of a column up to which records are counted by them, not sorted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +37,15 @@ class _Split:
     counts: Floats
     gain: float
     ratio: float
+
+
+class _Names(NamedTuple):
+    """The columns of names: their places, where the values of each begin among those of all (and the last ones end),
+    and the value of each record in each, counted so; negative: it is missing."""
+
+    places: tuple[int, ...]
+    ends: Ints
+    codes: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +66,28 @@ class Grower:
     raising: bool = True
     run: Run = field(default_factory=Run)
     numbers: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def _names(self) -> _Names:
+        sizes = {place: len(each.values) for place, each in enumerate(self.attributes) if each.values is not None}
+        ends = np.cumsum([0, *sizes.values()])
+        codes = np.empty((len(sizes), len(self.rows)), np.int64)
+        for at, place in enumerate(sizes):
+            own = value_branches(self.rows[:, place])
+            codes[at] = np.where(own < 0, -1, own + ends[at])
+        return _Names(tuple(sizes), ends, codes)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """No value is missing: all weights are 1, so that sums are exact in any order."""
+        return not bool(np.isnan(self.rows).any())
+
+    @cached_property
+    def _ranks(self) -> dict[int, Ints]:
+        """The place of each record's number among those of its column, where there are few enough to count by them."""
+        numeric = [place for place, each in enumerate(self.attributes) if each.values is None and self._whole]
+        few = [place for place in numeric if len(self._values(place)) <= MOST_NUMBERS]
+        return {place: np.searchsorted(self._values(place), self.rows[:, place]) for place in few}
 
     def grow(self) -> Node:
         everyone = np.arange(len(self.labels))
@@ -154,13 +138,14 @@ class Grower:
         most = 0.3 * len(self.labels)
         crowded = all(each.values is not None and len(each.values) >= most - SMALL for each in self.attributes)
         splits, gains = [], []
+        labels = self.labels[rows]
+        by_name = self._by_name(rows, labels, weights)
         for place, attribute in enumerate(self.attributes):
             self.run.check()
-            column, labels = self.rows[rows, place], self.labels[rows]
             if attribute.values is None:
-                split = self._numeric(place, column, labels, weights, total)
+                split = self._numeric(place, rows, labels, weights, total)
             else:
-                split = self._nominal(place, len(attribute.values), column, labels, weights, total)
+                split = self._nominal(place, by_name[place], total) if place in by_name else None
             if split is None:
                 continue
             splits.append(split)
@@ -174,30 +159,36 @@ class Grower:
                 best = split
         return best
 
-    def _nominal(
-        self, place: int, values: int, column: Floats, labels: Ints, weights: Floats, total: float
-    ) -> _Split | None:
-        counts = self._branch_weights(value_branches(column), labels, weights, values)
-        if int((counts.sum(axis=1) >= self.smallest - SMALL).sum()) < 2:
-            return None
+    def _by_name(self, rows: Ints, labels: Ints, weights: Floats) -> dict[int, Floats]:
+        """The weight of each class with each value, of the columns of names that can split these records."""
+        names, able = self._names, {}
+        step = 1 if len(rows) > MANY else max(len(names.places), 1)  # all at once, or less memory
+        for at in range(0, len(names.places), step):
+            begin, end = names.ends[at], names.ends[at + step]
+            codes = names.codes[at : at + step, rows]
+            branch = np.where(codes < 0, -1, codes - begin).ravel()
+            counts = self._branch_weights(branch, np.tile(labels, step), np.tile(weights, step), int(end - begin))
+            large = np.append(0, np.cumsum(counts.sum(axis=1) >= self.smallest - SMALL))
+            ends = names.ends[at : at + step + 1] - begin
+            for place in np.flatnonzero(large[ends[1:]] - large[ends[:-1]] >= 2).tolist():
+                able[names.places[at + place]] = counts[ends[place] : ends[place + 1]].copy()
+        return able
+
+    def _nominal(self, place: int, counts: Floats, total: float) -> _Split:
         gain = float(information_gains(counts[None], total)[0])
         ratio = gain_ratio(counts, total, gain)
         return _Split(attribute=place, threshold=None, counts=counts, gain=gain, ratio=ratio)
 
-    def _numeric(self, place: int, column: Floats, labels: Ints, weights: Floats, total: float) -> _Split | None:
-        order = np.argsort(column, kind="stable")
-        known = int((~np.isnan(column)).sum())
-        order = order[:known]
-        values = column[order]
-        table = np.zeros((known, self.classes))
-        table[np.arange(known), labels[order]] = weights[order]
-        below = np.cumsum(table, axis=0)
-        everything = below[-1] if known else np.zeros(self.classes)
+    def _numeric(self, place: int, rows: Ints, labels: Ints, weights: Floats, total: float) -> _Split | None:
+        values, below, known = self._below(place, rows, labels, weights)
+        cuts = np.flatnonzero(values[:-1] + 1e-5 < values[1:])
+        if not len(cuts):
+            return None
+        everything = below[-1]
         least = 0.1 * float(everything.sum()) / self.classes
         least = self.smallest if least <= self.smallest + SMALL else min(least, 25.0)
         if known < 2 * least - SMALL:
             return None
-        cuts = np.flatnonzero(values[:-1] + 1e-5 < values[1:])
         sizes = below[cuts].sum(axis=1)
         enough = (sizes >= least - SMALL) & (everything.sum() - sizes >= least - SMALL)
         cuts = cuts[enough]
@@ -221,6 +212,24 @@ class Grower:
         ratio = gain_ratio(counts, total, gain)
         return _Split(attribute=place, threshold=threshold, counts=counts, gain=gain, ratio=ratio)
 
+    def _below(self, place: int, rows: Ints, labels: Ints, weights: Floats) -> tuple[Floats, Floats, int]:
+        """Numbers in order, the weight of each class up to each of them, and how many records have one."""
+        ranks = self._ranks.get(place)
+        if ranks is not None and len(rows) >= len(self._values(place)):
+            counts = self._branch_weights(ranks[rows], labels, weights, len(self._values(place)))
+            present = counts.any(axis=1)
+            return self._values(place)[present], np.cumsum(counts[present], axis=0), len(rows)
+        column = self.rows[rows, place]
+        order = np.argsort(column, kind="stable")
+        known = int((~np.isnan(column)).sum())
+        order = order[:known]
+        values = column[order]
+        if not known or not (values[:-1] + 1e-5 < values[1:]).any():
+            return values[:1], np.zeros((1, self.classes)), known
+        table = np.zeros((known, self.classes))
+        table[np.arange(known), labels[order]] = weights[order]
+        return values, np.cumsum(table, axis=0), known
+
     def _add_unknown(self, node: Node) -> None:
         """Records whose value is missing count in every branch, by its share."""
         assert node.attribute is not None
@@ -240,6 +249,12 @@ class Grower:
     def _parts(self, node: Node) -> list[tuple[Ints, Floats]]:
         """The records that go down each branch, with their weights."""
         branch = self._branches(node)
+        if branch.min(initial=0) >= 0:
+            narrow = branch.astype(np.int16) if len(node.counts) < 1 << 15 else branch  # sorted by digits
+            order = np.argsort(narrow, kind="stable")
+            rows, weights = node.rows[order], node.weights[order]
+            ends = np.cumsum(np.bincount(branch, minlength=len(node.counts))).tolist()
+            return [(rows[begin:end], weights[begin:end]) for begin, end in pairwise([0, *ends])]
         shares = node.counts.sum(axis=1) / max(node.total, SMALL)
         parts = []
         for place, share in enumerate(shares.tolist()):
@@ -313,43 +328,3 @@ class Grower:
         return sum(
             self._estimate(branch, *part) for branch, part in zip(node.branches, self._parts(trial), strict=True)
         )
-
-
-def value_branches(column: Floats) -> Ints:
-    """The branch that each value takes where every name has its own; negative: it is missing."""
-    return np.where(np.isnan(column), -1.0, column).astype(np.int64)
-
-
-def branches_of(node: Node, column: Floats) -> Ints:
-    """The branch that each value takes at a node; negative: it is missing."""
-    if node.threshold is None:
-        return value_branches(column)
-    return np.where(np.isnan(column), -1, column > node.threshold + SMALL).astype(np.int64)
-
-
-def probabilities(root: Node, rows: Floats) -> Floats:
-    """The probability of each class for each record: the shares of the leaves that it reaches."""
-    chances = np.zeros((len(rows), root.counts.shape[1]))
-    stack: list[tuple[Node, Ints, Floats]] = [(root, np.arange(len(rows)), np.ones(len(rows)))]
-    while stack:
-        node, reached, weights = stack.pop()
-        if node.leaf:
-            chances[reached] += weights[:, None] * node.shares()
-            continue
-        assert node.attribute is not None
-        branch = branches_of(node, rows[reached, node.attribute])
-        sizes = node.counts.sum(axis=1)
-        shares = sizes / max(node.total, SMALL)
-        for place, son in enumerate(node.branches):
-            empty = son.leaf and not len(son.rows)
-            here = branch == place
-            if empty:
-                # no training record came here: the node's own records tell
-                own = node.counts[place] / sizes[place] if sizes[place] > SMALL else node.shares()
-                chances[reached[here]] += weights[here][:, None] * own
-            elif here.any():
-                stack.append((son, reached[here], weights[here]))
-            lost = branch < 0
-            if lost.any() and not empty:
-                stack.append((son, reached[lost], weights[lost] * shares[place]))
-    return chances

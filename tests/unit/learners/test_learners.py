@@ -152,6 +152,30 @@ def test_thresholds_are_the_greatest_values_of_the_table_below_the_middle():
     assert thresholds > 20 and beyond > 5  # of other records than those of the node
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_tree_is_the_same_however_its_records_are_counted(monkeypatch, gaps):
+    """By value or in order, all columns of names at once or one at a time."""
+    draw = np.random.default_rng(6)
+    rows = np.stack(
+        [draw.integers(0, size, 600).astype(float) for size in (4, 9, 40)] + [draw.normal(size=600)], axis=1
+    )
+    labels = (rows[:, 0] + rows[:, 2] // 9 + draw.integers(0, 2, 600)).astype(np.int64)
+    if gaps:
+        rows[draw.random(rows.shape) < 0.1] = np.nan
+    attributes = [Attribute("a", tuple("0123")), Attribute("b", tuple("012345678")), Attribute("c"), Attribute("d")]
+
+    def spelled(node):
+        return node.attribute, node.threshold, node.counts.tolist(), node.rows.tolist(), [*map(spelled, node.branches)]
+
+    def grown():
+        return spelled(Grower(attributes, rows, labels, int(labels.max()) + 1, prune=False).grow())
+
+    first = grown()
+    monkeypatch.setattr("shoal.utility.trees.MANY", 0)
+    monkeypatch.setattr("shoal.utility.trees.MOST_NUMBERS", 0)
+    assert grown() == first
+
+
 def test_weights_of_records_with_gaps_add_up():
     table = with_gaps(shoal.samples.heart_statlog(), 0.3)
     target = table.columns[-1]

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import socket
+import subprocess
 import threading
 
 import pytest
@@ -86,6 +87,27 @@ def test_multiplying_commutes_and_processes_change_nothing(monkeypatch):
     assert found.finished(answer).size == 15
     with pytest.raises(InputError, match="not on the curve"):
         points.multiply("point", one, here[:-32] + b"\xff" * 32)
+
+
+def test_an_interrupt_ends_the_processes(monkeypatch):
+    """They would go on for minutes, and the command would wait for them."""
+    started = []
+
+    class Kept(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    class Interrupted(threading.Thread):
+        def join(self, timeout=None):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(points.subprocess, "Popen", Kept)
+    monkeypatch.setattr(points.threading, "Thread", Interrupted)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    with pytest.raises(KeyboardInterrupt):
+        points.multiply("hash", points.draw(), bytes(32) * 60_000)
+    assert len(started) == 2 and all(process.wait(20) for process in started)  # none ended well
 
 
 ASKED = Asker.of(ADA)

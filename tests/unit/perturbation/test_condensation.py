@@ -10,6 +10,7 @@ from counts import count
 import shoal
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
+from shoal.kernels.nearest import nearest_groups
 from shoal.perturbation.condensation import Condensation, drawn
 
 
@@ -22,7 +23,8 @@ def test_draws_have_the_moments_of_the_group() -> None:
         -2,
         100,
     ]
-    draws = np.stack([drawn(values, generator) for _ in range(count(1500, 20000))]).reshape(-1, 3)
+    groups = np.stack([values] * count(1500, 20000))
+    draws = drawn(groups, generator.uniform(-np.sqrt(3), np.sqrt(3), groups.shape)).reshape(-1, 3)
     error = 4 / np.sqrt(len(draws))
     assert np.abs(draws.mean(axis=0) - values.mean(axis=0)) == pytest.approx(0, abs=error * values.std(axis=0).max())
     true, found = np.cov(values.T, bias=True), np.cov(draws.T, bias=True)
@@ -45,6 +47,44 @@ def test_every_group_is_a_record_and_those_nearest_to_it() -> None:
     others = apart[~inside][:, inside].min(axis=0)
     fifth = np.sort(apart[inside][:, inside], axis=1)[:, 4]
     assert (fifth <= others + 1e-12).any()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 19, 128, 129, 300])
+@pytest.mark.parametrize("decimals", [0, 9])
+def test_groups_are_those_of_numpy_to_the_last_bit(columns: int, decimals: int) -> None:
+    """Also where many are equally near, and where numpy sums in lanes and by halves."""
+    points = np.random.default_rng(columns).normal(size=(61, columns)).round(decimals)
+    left, owners, group = np.random.default_rng(3).permutation(61), np.full(61, -1), 0
+    found, flag = owners.copy(), np.zeros(1, np.uint8)
+    nearest_groups(points, left.copy(), 7, found, flag)
+    while len(left) >= 7:
+        near = np.argsort(((points[left] - points[left[0]]) ** 2).sum(axis=1), kind="stable")[:7]
+        owners[left[near]], group, left = group, group + 1, np.delete(left, near)
+    assert found.tolist() == owners.tolist()
+
+
+def test_records_are_those_drawn_group_by_group() -> None:
+    """Groups of several sizes, some of which lack a value: to the last bit what each gives on its own."""
+    draw = np.random.default_rng(5)
+    values = draw.normal(size=(400, 3)) * [1, 100, 1e6]
+    values[draw.random(400) < 0.3, 1] = np.nan
+    values[:40, 2], values[7] = np.nan, np.nan
+    data = shoal.read(pl.DataFrame(values, schema=list("abc")).fill_nan(None), quasi=list("abc"))
+    made, condensation = Condensation(k=6), np.random.default_rng(8)
+    found, facts = made.perturbed(data, values, ("a", "b", "c"), 8, Run())
+    one = np.zeros(400, np.int64)
+    owners = made.groups(values, one, np.arange(400), list("abc"), condensation, Run())
+    expected = values.copy()
+    for group in range(facts["groups"]):
+        members = np.flatnonzero(owners == group)
+        cells = np.ix_(members, np.flatnonzero(~np.isnan(values[members[0]])))
+        scale = np.abs(values[cells]).max(axis=0)
+        means = (values[cells] / scale).mean(axis=0)
+        apart = values[cells] / scale - means
+        variances, axes = np.linalg.eigh(apart.T @ apart / len(members))
+        steps = condensation.uniform(-np.sqrt(3), np.sqrt(3), apart.shape) * np.sqrt(np.maximum(variances, 0))
+        expected[cells] = (means + steps @ axes.T) * scale
+    assert len(set(np.bincount(owners[owners >= 0]))) > 1 and np.array_equal(found, expected, equal_nan=True)
 
 
 def test_means_and_covariances_of_the_table_and_of_each_stratum() -> None:
@@ -78,7 +118,7 @@ def test_what_is_missing_stays_missing_and_huge_numbers_do_no_harm() -> None:
         allow_plain=["row"],
     ).frame.sort("row")  # fmt: skip
     assert after["b"].is_null().equals(table["b"].is_null()) and after["a"].is_finite().all()
-    assert np.isfinite(drawn(table.select("a").to_numpy(), np.random.default_rng(1))).all()
+    assert np.isfinite(drawn(table.select("a").to_numpy()[None], np.ones((1, 20, 1)))).all()
 
 
 def test_a_group_whose_records_are_alike_shows_them() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
+from operator import ne
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -293,14 +295,20 @@ def coded_texts(name: str, column: pa.ChunkedArray, notation: Notation | None = 
     everything = len(values) == len(encoded.dictionary)
     texts = published_texts(encoded.dictionary if everything else encoded.dictionary.take(pa.array(values)), notation)
     texts += [None] * (len(shown) - len(texts))
-    labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
-    if None in texts:
+    # Places are sorted, not texts put into sets and dictionaries: of a million that takes a third of the time.
+    said = cast(list[str], texts)
+    order = sorted((place for place, text in enumerate(texts) if text is not None), key=said.__getitem__)
+    ordered = [said[place] for place in order]
+    first = [True, *map(ne, ordered[1:], ordered)][: len(ordered)]
+    labels: list[str | None] = [*compress(ordered, first)]
+    if len(order) < len(texts):
         labels.append(None)
-    if everything and texts == labels and None not in texts:
+    elif everything and texts == labels:
         return indices, labels
-    known = {label: place for place, label in enumerate(labels)}
+    places = np.full(len(texts), len(labels) - 1)
+    places[order] = np.cumsum(first) - 1
     translation = np.zeros(len(encoded.dictionary) + 1, narrowest(len(labels)))
-    translation[shown] = [known[text] for text in texts]
+    translation[shown] = places
     return look_up(translation, indices), labels
 
 
