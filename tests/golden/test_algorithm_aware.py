@@ -8,7 +8,8 @@ import pytest
 
 import shoal
 from shoal.adversary.locating import groups_of_records
-from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes, hand_out
+from shoal.attacks._grouped_people import GroupedPeople
+from shoal.attacks.definetti import Definetti, by_bayes, hand_out
 from shoal.core.run import Run
 
 HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.adversary.locating import groups_of_records
-from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes, pair_chances
+from shoal.attacks._grouped_people import GroupedPeople
+from shoal.attacks.definetti import Definetti, by_bayes, pair_chances
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from threading import Event, Thread
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -21,12 +24,14 @@ from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.risk_line import LINE
 from shoal.core.run import Run
-from shoal.errors import InputError, MissingExtraError, NotDefined, ParameterError
+from shoal.errors import CancelledError, InputError, MissingExtraError, NotDefined, ParameterError
 
 RECALL = 0.7
 """How many true pairs are taken to agree in every column, before anything is learned."""
 PAIRS = 100_000
 """Pairs of strangers that show how often these agree."""
+POLL = 0.05
+"""Seconds between two looks at whether a run was cancelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +87,7 @@ class ProbabilisticLinkage(Attack):
             tuples, homes = tuples[drawn], homes[drawn]
         rows, index = np.unique(tuples, return_inverse=True)
         run.check()
-        persons, classes = _link(external.keys[shared][:, rows], low, high, self.seed)
+        persons, classes = _link(external.keys[shared][:, rows], low, high, self.seed, run)
         heads = external.published.headcounts.astype(np.float64)
         among = np.bincount(persons, weights=heads[classes], minlength=len(rows))
         best = set(zip(persons.tolist(), classes.tolist(), strict=True))
@@ -145,8 +150,32 @@ class ProbabilisticLinkage(Attack):
         return np.array([entries.get(name, -1) for name in names(dataset, release.seed)])
 
 
-def _link(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarray, np.ndarray]:
+@contextmanager
+def _stopped_by(run: Run, connection: Any) -> Iterator[None]:
+    """Meanwhile, the queries of a DuckDB connection stop when the run is cancelled."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(POLL):
+            if run.cancelled:
+                connection.interrupt()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except Exception:
+        if run.cancelled:
+            raise CancelledError("the run was cancelled; nothing was written") from None
+        raise
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of a person and a class with the most weight of all classes of the person."""
+    import duckdb
     import pyarrow as pa
     from splink import DuckDBAPI, Linker, SettingsCreator
     from splink.comparison_level_library import CustomLevel, ElseLevel
@@ -176,19 +205,23 @@ def _link(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarray
         blocking_rules_to_generate_predictions=but_one,
         retain_intermediate_calculation_columns=False,
     )
-    engine = DuckDBAPI()
-    tables = [
-        engine.register(table(people, people), dataset_display_name="people"),
-        engine.register(table(low, high), dataset_display_name="release"),
-    ]
-    linker = Linker(tables, settings, log_level=logging.ERROR)
-    logging.getLogger("splink").setLevel(logging.CRITICAL)
-    linker.training.estimate_probability_two_random_records_match([agreeing(list(columns))], recall=RECALL)
-    linker.training.estimate_u_using_random_sampling(max_pairs=PAIRS, seed=seed or 1)
-    for rule in but_one:
-        linker.training.estimate_parameters_using_expectation_maximisation(rule)
-    predicted: Any = linker.inference.predict(threshold_match_weight=-1000)
-    pairs = predicted.as_pyarrow_table()
+    connection = duckdb.connect(":memory:")
+    engine, doing = DuckDBAPI(connection), "linking people and classes"
+    with _stopped_by(run, connection):
+        tables = [
+            engine.register(table(people, people), dataset_display_name="people"),
+            engine.register(table(low, high), dataset_display_name="release"),
+        ]
+        linker = Linker(tables, settings, log_level=logging.ERROR)
+        logging.getLogger("splink").setLevel(logging.CRITICAL)
+        linker.training.estimate_probability_two_random_records_match([agreeing(list(columns))], recall=RECALL)
+        linker.training.estimate_u_using_random_sampling(max_pairs=PAIRS, seed=seed or 1)
+        for done, rule in enumerate(but_one):
+            run.report(done / (len(but_one) + 1), doing)
+            linker.training.estimate_parameters_using_expectation_maximisation(rule)
+        run.report(len(but_one) / (len(but_one) + 1), doing)
+        predicted: Any = linker.inference.predict(threshold_match_weight=-1000)
+        pairs = predicted.as_pyarrow_table()
     persons, classes, weights = (pairs[name].to_numpy() for name in ("unique_id_l", "unique_id_r", "match_weight"))
     most = np.full(people.shape[1], -np.inf)
     np.maximum.at(most, persons, weights)

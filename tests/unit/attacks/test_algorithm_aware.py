@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attacks import definetti
-from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes
+from shoal.attacks import _grouped_people
+from shoal.attacks._grouped_people import GroupedPeople
+from shoal.attacks.definetti import Definetti, by_bayes
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -82,8 +83,8 @@ def test_definetti_draws_the_same_in_any_portions(monkeypatch):
     columns, values = generator.integers(0, 3, (2, len(homes))), generator.integers(0, 4, len(homes))
     made = GroupedPeople(homes.astype(np.int32), columns.astype(np.int32), homes, values, 4)
     effort, found = Definetti(steps=3, sweeps=7, exact=4), []
-    for portion in (1, 100, definetti.DRAWN):
-        monkeypatch.setattr(definetti, "DRAWN", portion)
+    for portion in (1, 100, _grouped_people.DRAWN):
+        monkeypatch.setattr(_grouped_people, "DRAWN", portion)
         found.append(by_bayes(made, effort, np.random.default_rng(5), Run())[0].tolist())
     assert found[0] == found[1] == found[2] and np.allclose(np.sum(found[0], axis=1), 1)
 

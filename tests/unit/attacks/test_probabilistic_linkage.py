@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import Timer
+from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
+import splink
 from counts import LONG
 
 import shoal
-from shoal.errors import NotDefined, ParameterError
+from shoal.attacks.probabilistic_linkage import _stopped_by
+from shoal.core.run import Run
+from shoal.errors import CancelledError, NotDefined, ParameterError
 
 QUASI = ["age", "sex", "zip", "job"]
 PEOPLE = 300
@@ -78,3 +84,28 @@ def test_what_it_needs() -> None:
     strangers = shoal.read(people().with_columns(name=pl.lit("x") + pl.col("name")), quasi=QUASI)
     with pytest.raises(NotDefined, match="nobody on the list"):
         shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=strangers)
+
+
+def test_a_cancelled_run_ends_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, release = made()
+    run = Run()
+
+    class Linker(splink.Linker):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            run.cancel()
+
+    monkeypatch.setattr(splink, "Linker", Linker)
+    with pytest.raises(CancelledError):
+        shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=data, run=run)
+
+
+def test_a_cancelled_run_ends_in_the_middle_of_a_query() -> None:
+    run, connection = Run(), duckdb.connect(":memory:")
+    pairs = "SELECT sum(one.range * other.range) FROM range(10_000_000) AS one, range(10_000_000) AS other"
+    timer = Timer(0.2, run.cancel)
+    timer.start()
+    with pytest.raises(CancelledError) as ended, _stopped_by(run, connection):
+        connection.execute(pairs).fetchall()
+    timer.join()
+    assert ended.value.__suppress_context__

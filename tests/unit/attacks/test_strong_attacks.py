@@ -15,8 +15,9 @@ from scipy.optimize import linear_sum_assignment
 
 import shoal
 from shoal.adversary.noise import linear_estimate
+from shoal.attacks._grouped_people import GroupedPeople
 from shoal.attacks.assignment_linkage import Pairs, _answerable, _consistent, _fitting, link
-from shoal.attacks.definetti import Definetti, GroupedPeople, by_regression
+from shoal.attacks.definetti import Definetti, by_regression
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.run import Run
 from shoal.perturbation.rank_swapping import RankSwapping, swapped
