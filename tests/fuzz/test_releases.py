@@ -15,7 +15,7 @@ from tests.fuzz.running import Outcome, run
 
 from shoal import registry
 
-CASES, BATCH = count(120, 2000), 20
+CASES, BATCH = count(160, 2000), 20
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
