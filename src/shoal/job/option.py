@@ -7,8 +7,8 @@ the JSON schema, the log, what a report shows and the reference. The field's ann
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from shoal.job.kinds import OptionKind, kind_of
@@ -94,24 +94,30 @@ def option(
     return dataclasses.field(default=default, metadata=declared)
 
 
-def options(noun: Any) -> Iterator[Option]:
+def options(noun: Any) -> tuple[Option, ...]:
     """The options of a noun, in the order in which they are declared."""
-    for field in dataclasses.fields(noun):
-        declared = field.metadata
-        if "place" not in declared:
-            continue
-        flags = declared["flags"]
-        yield Option(
-            name=field.name,
-            field=field,
-            kind=declared["kind"] or kind_of(str(field.type), **declared["limits"]),
-            place=declared["place"],
-            help=declared["help"],
-            commands=declared["commands"],
-            flags=(f"--{field.name.replace('_', '-')}",) if flags is None else tuple(flags.split()),
-            verbs=tuple(declared["verbs"].split()),
-            argument=declared["argument"] or field.name,
-            public=declared["public"],
-            logged=declared["logged"],
-            formerly=declared["formerly"],
-        )
+    return _declared(noun if isinstance(noun, type) else type(noun))
+
+
+@cache
+def _declared(noun: type) -> tuple[Option, ...]:
+    return tuple(_option(field) for field in dataclasses.fields(noun) if "place" in field.metadata)
+
+
+def _option(field: dataclasses.Field[Any]) -> Option:
+    declared = field.metadata
+    flags = declared["flags"]
+    return Option(
+        name=field.name,
+        field=field,
+        kind=declared["kind"] or kind_of(str(field.type), **declared["limits"]),
+        place=declared["place"],
+        help=declared["help"],
+        commands=declared["commands"],
+        flags=(f"--{field.name.replace('_', '-')}",) if flags is None else tuple(flags.split()),
+        verbs=tuple(declared["verbs"].split()),
+        argument=declared["argument"] or field.name,
+        public=declared["public"],
+        logged=declared["logged"],
+        formerly=declared["formerly"],
+    )
