@@ -164,9 +164,11 @@ def _stopped_by(run: Run, connection: Any) -> Iterator[None]:
     watcher.start()
     try:
         yield
-    except Exception:
-        if run.cancelled:
-            raise CancelledError("the run was cancelled; nothing was written") from None
+    except Exception:  # an interrupted query's, which Splink may have wrapped; any other goes on as it is
+        try:
+            run.check()
+        except CancelledError as cancelled:
+            raise cancelled from None
         raise
     finally:
         over.set()
