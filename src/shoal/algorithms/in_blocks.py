@@ -123,13 +123,14 @@ class InBlocks(Algorithm):
         blocks = Blocks.cut(points, costs, most, run)
         known: dict[tuple[bytes, bytes], bool] = {}
         while True:
-            boxes = list(zip(*blocks.boxes([tree.size for tree in trees]), strict=True))
-            for low, high in boxes:
-                box = low.tobytes(), high.tobytes()
-                if box not in known:
-                    known[box] = _holds(whole.boxed(dataset, low, high), policy)
-                run.check()
-            broken = np.array([not known[low.tobytes(), high.tobytes()] for low, high in boxes])
+            boxes = {
+                (low.tobytes(), high.tobytes()): (low, high)
+                for low, high in zip(*blocks.boxes([tree.size for tree in trees]), strict=True)
+            }
+            unknown = [box for box in boxes if box not in known]
+            judged = whole.each([boxes[box] for box in unknown], lambda block: _holds(block, policy), dataset, run)
+            known |= zip(unknown, judged, strict=True)
+            broken = np.array([not known[box] for box in boxes])
             if not broken.any():
                 return blocks
             if len(boxes) == 1:

@@ -18,6 +18,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
@@ -76,19 +77,33 @@ class Whole:
         table = dataset.table
         if isinstance(table, Distributed):
             return table.map_blocks(self.schema, blocks, _OnPart(self, work), seed=seed, run=run, doing=doing)
-        from shoal.kernels import threads
-
         boxes = list(zip(*blocks.boxes([tree.size for tree in self.schema.hierarchies]), strict=True))
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
         def one(number: int) -> Result:
-            run.check()
             result = once(number, lambda: work(self.boxed(dataset, *boxes[number]), quiet))
             run.report(next(done) / len(boxes), doing)
             return result
 
-        with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(one, range(len(boxes))))
+        return _in_threads(one, range(len(boxes)), run)
+
+    def each(
+        self, boxes: Sequence[tuple[Codes, Codes]], ask: Callable[[TableBlock], Result], dataset: Dataset, run: Run
+    ) -> list[Result]:
+        """The answers of the table's records in each of some boxes, as many at a time as there are threads."""
+        return _in_threads(lambda box: ask(self.boxed(dataset, *box)), boxes, run)
+
+
+def _in_threads(work: Callable[[Given], Result], things: Sequence[Given], run: Run) -> list[Result]:
+    """What some work makes of each thing, until the run is cancelled."""
+    from shoal.kernels import threads
+
+    def one(thing: Given) -> Result:
+        run.check()
+        return work(thing)
+
+    with ThreadPoolExecutor(threads.count()) as pool:
+        return list(pool.map(one, things))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

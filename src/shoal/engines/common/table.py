@@ -215,11 +215,13 @@ class MemoryTable(CommonTable):
         if self.included is not None:
             included = self.included.copy()
             included[self.included] = inside
-        columns = {name: replace(column, codes=column.codes[inside]) for name, column in self.columns.items()}
+        rows = np.flatnonzero(inside)  # taken by place, which lets other threads work meanwhile, as a mask does not
+        columns = {name: replace(column, codes=column.codes.take(rows)) for name, column in self.columns.items()}
         places = np.cumsum(inside) - 1
-        orders = {seed: places[order[inside[order]]] for seed, order in self._orders.items()}
-        records = int(np.count_nonzero(inside))
-        return replace(self, columns=columns, records=records, included=included, _tuple_codes={}, _orders=orders)
+        orders = {
+            seed: places.take(order.take(np.flatnonzero(inside.take(order)))) for seed, order in self._orders.items()
+        }
+        return replace(self, columns=columns, records=len(rows), included=included, _tuple_codes={}, _orders=orders)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         texts = [(name, self.identifiers(name)) for name in names]
