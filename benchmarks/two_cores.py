@@ -4,10 +4,14 @@
 clock is that of `cores.py`, two idle cores, whatever else this machine is doing; with `--quiet`, where nothing else
 runs, it is the machine's own. "Stage" is the work that is shared, "all" what it is part of, with everything that one
 thread does alone.
+
+With `--quiet` there is a limit beside each ratio: two programs do the whole stage at the same time, each on one thread.
+They wait for nothing but the machine (its memory, its caches, its clock speed), so sharing the stage gains no more.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import resource
 import sys
@@ -187,18 +191,48 @@ def spent(row: Row, threads: int) -> Spent:
     return Spent(schedule.stage if row.stages else schedule.now, schedule.now, schedule.spent)
 
 
-def in_threads(row: Row) -> None:
+def in_threads(row: Row) -> tuple[Spent, Spent]:
     """The least of several runs on one thread and on two, in turn, after one that compiles."""
     spent(row, 2)
     pairs = [(spent(row, 1), spent(row, 2)) for _ in range(REPEATS)]
     one, two = (min(each, key=lambda found: found.everything) for each in zip(*pairs, strict=True))
-    told(row.place, one, two)
+    return one, two
 
 
-def told(place: str, one: Spent, two: Spent) -> None:
+def _side_by_side(name: str, start: Any, results: Any) -> None:
+    """What one of two programs takes for each row of a group, on one thread, while the other does the same."""
+    for row in ROWS[name]():
+        spent(row, 1)
+        times = []
+        for _ in range(REPEATS):
+            start.wait()
+            times.append(spent(row, 1).stage)
+        results.put((row.place, min(times)))
+    start.wait()  # neither ends while the other still measures
+
+
+def limits(name: str) -> dict[str, float]:
+    """The seconds of each stage in a group when two programs do it at the same time, on one thread each: the slower."""
+    context = multiprocessing.get_context("spawn")
+    start, results = context.Barrier(2), context.Queue()
+    pair = [context.Process(target=_side_by_side, args=(name, start, results)) for _ in range(2)]
+    for process in pair:
+        process.start()
+    for process in pair:
+        process.join()
+    found: dict[str, float] = {}
+    while not results.empty():
+        place, seconds = results.get()
+        found[place] = max(found.get(place, 0.0), seconds)
+    return found
+
+
+def told(place: str, one: Spent, two: Spent, together: float | None = None) -> None:
+    """A row; `together` is what the stage took each of two programs that ran at the same time."""
     ratios = [before / after if after else 1.0 for before, after in zip(one, two, strict=True)]
+    limit = f"{2 * one.stage / together:.2f}" if together else ""
     print(
-        f"| {place} | {one.stage:.3f} | {two.stage:.3f} | **{ratios[0]:.2f}** | {one.everything:.3f} | "
+        f"| {place} | {one.stage:.3f} | {two.stage:.3f} | **{ratios[0]:.2f}** | {limit} | {one.everything:.3f} | "
         f"{two.everything:.3f} | {ratios[1]:.2f} | {two.processor:.3f} |",
         flush=True,
     )
@@ -265,12 +299,16 @@ def of_duckdb() -> None:
 
 def main() -> None:
     wanted = [name for name in sys.argv[1:] if name != "--quiet"] or [*ROWS, "processes", "duckdb"]
-    print("| place | stage, one thread | two | ratio | all, one thread | two | ratio | processor time of both |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| place | stage, one thread | two | ratio | limit | all, one thread | two | ratio | processor time of both |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in wanted:
         if name in ROWS:
-            for row in ROWS[name]():
-                in_threads(row)
+            measured = [(row.place, *in_threads(row)) for row in ROWS[name]()]
+            together = limits(name) if QUIET else {}
+            for place, one, two in measured:
+                told(place, one, two, together.get(place))
         elif name == "processes":
             in_processes()
         else:
