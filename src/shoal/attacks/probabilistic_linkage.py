@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from threading import Event, Thread
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -23,15 +22,13 @@ from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.risk_line import LINE
-from shoal.core.run import Run
+from shoal.core.run import Run, polled
 from shoal.errors import CancelledError, InputError, MissingExtraError, NotDefined, ParameterError
 
 RECALL = 0.7
 """How many true pairs are taken to agree in every column, before anything is learned."""
 PAIRS = 100_000
 """Pairs of strangers that show how often these agree."""
-POLL = 0.05
-"""Seconds between two looks at whether a run was cancelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,26 +150,20 @@ class ProbabilisticLinkage(Attack):
 @contextmanager
 def _stopped_by(run: Run, connection: Any) -> Iterator[None]:
     """Meanwhile, the queries of a DuckDB connection stop when the run is cancelled."""
-    over = Event()
 
-    def watch() -> None:
-        while not over.wait(POLL):
-            if run.cancelled:
-                connection.interrupt()
+    def look() -> None:
+        if run.cancelled:
+            connection.interrupt()
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
     try:
-        yield
+        with polled(look):
+            yield
     except Exception:  # an interrupted query's, which Splink may have wrapped; any other goes on as it is
         try:
             run.check()
         except CancelledError as cancelled:
             raise cancelled from None
         raise
-    finally:
-        over.set()
-        watcher.join()
 
 
 def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from threading import RLock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, RLock, Thread
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ Listener = Callable[[float, str], None]
 
 SURE = 0.02
 """The share that must be done before what is left can be estimated."""
+
+POLL = 0.05
+"""Seconds between two looks at work that does not ask a run itself."""
 
 
 class Run:
@@ -100,3 +104,21 @@ class Run:
         """
         begin, end = between
         return Run(lambda share, doing: self.report(begin + share * (end - begin), doing), seconds=seconds, within=self)
+
+
+@contextmanager
+def polled(look: Callable[[], None]) -> Iterator[None]:
+    """Meanwhile, another thread calls `look` again and again: for libraries that do not know what a run is."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(POLL):
+            look()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
 
@@ -24,6 +23,7 @@ from shoal.core.release import Release
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined
 from shoal.publishing.reusable_recoding import ReusableRecoding
+from shoal.utility.one_thread import one_thread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,18 +88,10 @@ class Clustering(Metric):
         distinct = len(np.unique(points, axis=0))
         search = KMeans(min(self.clusters, distinct), n_init=5, random_state=self.seed)
         # One thread: so few points are clustered sooner, and sums do not depend on the number of processors.
-        with _numeric_libraries().limit(limits=1), warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             # Points that differ by rounding alone end in one cluster, and then there are fewer: that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return search.fit(points).labels_
-
-
-@cache
-def _numeric_libraries() -> Any:
-    """The libraries whose threads can be limited. They are looked for once: all are there when scikit-learn is."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def _points(trees: tuple[Hierarchy, ...], low: Codes, high: Codes) -> Floats:

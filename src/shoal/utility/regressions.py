@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from shoal.core.hierarchy import Floats
 from shoal.errors import NotDefined
+from shoal.utility.one_thread import one_thread
 
 WIDTH = 1.959963984540054
 """Standard errors from the estimate to the end of a 95 % confidence interval."""
@@ -33,22 +31,7 @@ class Fit:
         return self.coefficients - WIDTH * self.errors, self.coefficients + WIDTH * self.errors
 
 
-@cache
-def _numeric_libraries() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Meanwhile, sums do not depend on the number of processors; and threads that wait for work in small matrices keep
-    the processors busy."""
-    with _numeric_libraries().limit(limits=1, user_api="blas"):
-        yield
-
-
-@_one_thread()
+@one_thread()
 def fit(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> Fit:
     """The regression of an outcome on terms (rows by terms), each row counted as often as its weight says.
 
@@ -88,7 +71,7 @@ def _inverse(moments: Floats) -> Floats:
     return np.linalg.pinv(moments, rcond=TINY, hermitian=True).astype(np.float64)
 
 
-@_one_thread()
+@one_thread()
 def chances(terms: Floats, outcome: Floats, ridge: float = 1.0) -> Floats:
     """How likely a logistic regression takes each row to have the outcome. Coefficients are held back by the `ridge`,
     so that there is a solution also where terms tell one another or the outcome.

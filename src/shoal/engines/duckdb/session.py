@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Lock, Thread, get_ident
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.forks import check_same
-from shoal.core.run import Run
+from shoal.core.run import Run, polled
 from shoal.engines.duckdb.causes import cause_of
 from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
 from shoal.storage.private import PrivateFolder
@@ -36,9 +36,6 @@ WATCHED = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = fa
 
 INTERRUPTED = "Query interrupted"
 """What a query of DuckDB ends with, in Python, when somebody presses Ctrl-C."""
-
-POLL = 0.05
-"""Seconds between two looks at whether a run was cancelled."""
 
 
 def quoted(name: str) -> str:
@@ -148,25 +145,21 @@ class DatabaseSession:
         """Meanwhile, the queries of this thread stop when the run is cancelled. Where it is said what they are `doing`,
         the run is told how far they are, `between` two shares of it: one query, or `several`, of which nobody knows how
         many there will be."""
-        thread, over, (begin, end) = get_ident(), Event(), between
+        thread, (begin, end) = get_ident(), between
 
-        def watch() -> None:
-            while not over.wait(POLL):
-                share = self._progress(thread, run.cancelled, several)
-                if doing and share is not None:
-                    with suppress(CancelledError):
-                        run.report(begin + share * (end - begin), doing)
+        def look() -> None:
+            share = self._progress(thread, run.cancelled, several)
+            if doing and share is not None:
+                with suppress(CancelledError):
+                    run.report(begin + share * (end - begin), doing)
 
-        watcher = Thread(target=watch, daemon=True)
         before = self._queries.get(thread)
         if doing:
             self._queries[thread] = 0
-        watcher.start()
         try:
-            yield
+            with polled(look):
+                yield
         finally:
-            over.set()
-            watcher.join()
             if before is not None:
                 self._queries[thread] = before
             else:
