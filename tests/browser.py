@@ -24,6 +24,8 @@ ARGUMENTS = (
 )
 PATIENCE = 240
 """Seconds for whatever a page is waited for: a machine that does other things as well takes its time."""
+PACE = 100
+"""Milliseconds between two looks at a page that works: every frame, as Playwright would, takes a processor from it."""
 AT_HOME = ("127.0.0.1", "localhost", "")
 """Hosts that a page may ask: a server of the test itself, or none at all."""
 

@@ -34,4 +34,4 @@ class Server:
 def ready(page: Any, selector: str = "main") -> None:
     """Waits until nothing on the page is being worked on."""
     page.wait_for_selector(selector)
-    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')", polling=browsers.PACE)

@@ -81,15 +81,19 @@ print(json.dumps([command(arguments) for arguments in json.loads(sys.argv[1])]))
 """Several commands in one process, which has to start only once."""
 
 
-def commands(folder: Path, *several: tuple[object, ...]) -> list[tuple[int, str, str]]:
-    """The exit code, the output and the error output of each of several commands."""
-    done = ran(folder, "-c", SEVERAL, json.dumps([[str(argument) for argument in one] for one in several]))
+def used(folder: Path, *several: tuple[object, ...]) -> tuple[list[tuple[int, str, str]], Any]:
+    """The exit code, the output and the error output of each of several commands, and then what a Python program sees
+    of the plug-ins, in the same process."""
+    done = ran(folder, "-c", SEVERAL + SCRIPT, json.dumps([[str(argument) for argument in one] for one in several]))
     assert done.returncode == 0, done.stderr
-    return [(code, out, err) for code, out, err in json.loads(done.stdout)]
+    commands, program = done.stdout.splitlines()
+    return [(code, out, err) for code, out, err in json.loads(commands)], json.loads(program)
 
 
 NAMES = [name for named in ADDED.values() for name in named]
-DAILY = {} if LONG else {"row-by-row": "(row-by-row and (read_alike or same_to_the_byte))"}
+DAILY = {} if LONG else {
+    "row-by-row": "(row-by-row and (read_alike or (same_to_the_byte and (mondrian or anatomy or optimal))))",
+}  # fmt: skip
 """Where few of the tests are asked every day, which those are: an engine has the most."""
 EXAMPLE = "my-model"
 """The model that CONTRIBUTING shows."""
@@ -276,11 +280,28 @@ def beside_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def in_python(beside_broken: Path) -> Any:
-    """What a Python program sees of the plug-ins."""
-    done = ran(beside_broken, "-c", SCRIPT)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def told(beside_broken: Path) -> tuple[dict[str, tuple[int, str, str]], Any]:
+    """What the commands say that are given each broken model, one that is not given any, and the added plug-ins; and
+    what a Python program sees."""
+    policies = {**{case: ("--model", broken(case)) for case in BROKEN}, "none": ("--k", 2)}
+    policies |= {case: ("--k", 2, "--engine", broken(case)) for case in ENGINES}
+    (beside_broken / "job.toml").write_text(JOB)
+    asked = {
+        **{case: ("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()},
+        **ASKED,
+    }
+    commands, program = used(beside_broken, *asked.values())
+    return dict(zip(asked, commands, strict=True)), program
+
+
+@pytest.fixture(scope="module")
+def answers(told: tuple[dict[str, tuple[int, str, str]], Any]) -> dict[str, tuple[int, str, str]]:
+    return told[0]
+
+
+@pytest.fixture(scope="module")
+def in_python(told: tuple[dict[str, tuple[int, str, str]], Any]) -> Any:
+    return told[1]
 
 
 def test_a_program_uses_them(in_python: Any) -> None:
@@ -296,19 +317,6 @@ def test_a_broken_metric_does_not_stand_in_the_way(in_python: Any) -> None:
     value, how = in_python["findings"]["broken"]
     assert value is None and "must be a frozen dataclass" in how
     assert "prosecutor" in in_python["attempts"]
-
-
-@pytest.fixture(scope="module")
-def answers(beside_broken: Path) -> dict[str, tuple[int, str, str]]:
-    """What the commands say that are given each broken model, one that is not given any, and the added plug-ins."""
-    policies = {**{case: ("--model", broken(case)) for case in BROKEN}, "none": ("--k", 2)}
-    policies |= {case: ("--k", 2, "--engine", broken(case)) for case in ENGINES}
-    (beside_broken / "job.toml").write_text(JOB)
-    asked = {
-        **{case: ("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()},
-        **ASKED,
-    }
-    return dict(zip(asked, commands(beside_broken, *asked.values()), strict=True))
 
 
 @pytest.mark.parametrize("case", BROKEN)

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import polars as pl
+from counts import count as daily
 from tests.fuzz.drawing import drawn
 from tests.fuzz.running import run
 
@@ -18,7 +19,8 @@ from shoal.errors import InfeasibleError
 
 def test_what_is_certain_is_true() -> None:
     """Twelve questions to every release of some cases."""
-    cases = [replace(drawn(number), questions=12, repeated=False, command=False, steps=()) for number in range(24)]
+    plain = {"questions": 12, "repeated": False, "command": False, "steps": ()}
+    cases = [replace(drawn(number), **plain) for number in range(daily(15, 24))]
     seen = Counter[tuple[str, str]]()
     for case in cases:
         outcome = run(case)

@@ -166,6 +166,14 @@ def test_entropy_diversity_is_decided_exactly(
     assert facts["left_out"] == broken
 
 
+@pytest.fixture(scope="module")
+def twenty(frame: pl.DataFrame, reference: Path) -> shoal.Dataset:
+    """Twenty copies of the table."""
+    return shoal.read(
+        pl.concat([frame] * 20), quasi=EIGHT, sensitive=["occupation"], hierarchies=reference / "hierarchies"
+    )
+
+
 @pytest.mark.parametrize(
     ("models", "limit"),
     [
@@ -178,12 +186,9 @@ def test_entropy_diversity_is_decided_exactly(
     ],
 )
 def test_repeating_the_table_changes_nothing(
-    frame: pl.DataFrame, eight: shoal.Dataset, reference: Path, models: tuple, limit: float
+    eight: shoal.Dataset, twenty: shoal.Dataset, models: tuple, limit: float
 ) -> None:
-    """Twenty copies of the table; class sizes are asked for twenty times as large."""
-    twenty = shoal.read(
-        pl.concat([frame] * 20), quasi=EIGHT, sensitive=["occupation"], hierarchies=reference / "hierarchies"
-    )
+    """Class sizes are asked for twenty times as large."""
     larger = tuple(shoal.KAnonymity(k=20 * model.k) if isinstance(model, shoal.KAnonymity) else model
                    for model in models)  # fmt: skip
     once, repeated = found(eight, models, limit), found(twenty, larger, limit)

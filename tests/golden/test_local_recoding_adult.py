@@ -70,7 +70,7 @@ def test_nine_attributes(nine: shoal.Dataset) -> None:
     assert loss(nine, release) <= bound(0.039, 0.0795)
 
 
-@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "two-phase"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "two-phase"] if LONG else ["mondrian"])
 def test_nine_attributes_along_hierarchies(nine: shoal.Dataset, algorithm: str) -> None:
     """Another tool's local recoding: 0.0570. Moves, swaps and splits alone end at 0.0558, 0.0616 and 0.0593."""
     release = shoal.anonymize(nine, "k-anonymity:k=5", algorithm=f"{algorithm}:numeric=hierarchy,refine=true", seed=1)

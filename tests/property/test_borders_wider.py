@@ -26,7 +26,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "bounds"), MODELS, ids=lambda each: type(each).__name__)
-@settings(max_examples=count(8, 30), deadline=None)
+@settings(max_examples=count(5, 30), deadline=None)
 @given(
     seed=st.integers(0, 10**6), wide=st.sampled_from([3, 16]), delta=st.sampled_from([None, 0.02, 0.3]), data=st.data()
 )

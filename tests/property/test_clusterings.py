@@ -27,7 +27,7 @@ rows = st.lists(
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@settings(max_examples=count(8, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=count(5, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(table=rows, k=st.integers(1, 6), diseases=st.integers(1, 3), seed=st.integers(0, 3))
 def test_a_clustering_is_a_partition_that_keeps_the_policy(
     algorithm: str,

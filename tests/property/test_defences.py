@@ -114,7 +114,7 @@ def test_the_draw_is_the_seeds_and_stays_near():
     best = shoal.anonymize(data, *models, algorithm="optimal", suppression=0.02, seed=1)
     least, found = best.recoding.facts["score"], set()
     limit = least + 0.2 * (top_score(data, models, 0.02) - least)
-    for seed in range(count(6, 12)):
+    for seed in range(count(4, 12)):
         release, again = (
             shoal.anonymize(data, *models, algorithm="optimal:within=0.2", suppression=0.02, seed=seed, repeatable=True)
             for _ in range(2)

@@ -129,7 +129,7 @@ def released(table: pl.DataFrame, method: str, *, city: bool = False) -> tuple[s
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=count(12, 60), deadline=None)
+@settings(max_examples=count(7, 60), deadline=None)
 @given(tables())
 def test_nobody_who_knows_everybody_finds_a_value_with_more_than_one_half(method: str, table: pl.DataFrame) -> None:
     _, release = released(table, method)
@@ -140,7 +140,7 @@ def test_nobody_who_knows_everybody_finds_a_value_with_more_than_one_half(method
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "overlapping"])
-@settings(max_examples=count(12, 60), deadline=None)
+@settings(max_examples=count(7, 60), deadline=None)
 @given(tables(), st.booleans(), st.booleans())
 def test_the_attack_by_a_dependency_counts_these_worlds(
     method: str, table: pl.DataFrame, determines: bool, city: bool
@@ -165,7 +165,7 @@ def test_the_attack_by_a_dependency_counts_these_worlds(
     assert found.worst == pytest.approx(max(expected))
 
 
-@settings(max_examples=count(12, 60), deadline=None)
+@settings(max_examples=count(7, 60), deadline=None)
 @given(tables())
 def test_one_target_is_not_found_with_more_than_one_half(table: pl.DataFrame) -> None:
     """The check of the authors, by its definition: shares of the columns, multiplied."""

@@ -157,7 +157,7 @@ def check(algorithm: object, data: shoal.Dataset, policy: Policy) -> object:
 
 
 common = settings(
-    max_examples=count(8, 30), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=count(5, 30), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 limits = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
 

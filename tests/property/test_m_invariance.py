@@ -39,7 +39,7 @@ def signatures(release: shoal.Release, ledger: Path) -> dict[int, frozenset[str 
     return {person: frozenset(held[group]) for person, group in places if group >= 0}
 
 
-@settings(max_examples=count(14, 40), deadline=None)
+@settings(max_examples=count(9, 40), deadline=None)
 @given(
     st.lists(st.sampled_from("abcd"), min_size=PEOPLE, max_size=PEOPLE),
     st.lists(st.lists(st.booleans(), min_size=PEOPLE, max_size=PEOPLE), min_size=2, max_size=3),

@@ -54,7 +54,7 @@ def classes_of(counts: list[list[int]]) -> Classes:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_merging_keeps_what_it_is_declared_to_keep(name: str) -> None:
-    @settings(max_examples=count(17, 150), deadline=None)
+    @settings(max_examples=count(10, 150), deadline=None)
     @given(COUNTS, models(name))
     def run(counts: list[list[int]], model: Any) -> None:
         assume(model.merge_monotone and sum(map(sum, counts)) > 0)
@@ -74,7 +74,7 @@ def test_merging_keeps_what_it_is_declared_to_keep(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_growing_keeps_what_it_is_declared_to_keep(name: str) -> None:
-    @settings(max_examples=count(13, 100), deadline=None)
+    @settings(max_examples=count(8, 100), deadline=None)
     @given(COUNTS, models(name))
     def run(counts: list[list[int]], model: Any) -> None:
         assume(sum(map(sum, counts)) > 0)
@@ -92,7 +92,7 @@ def test_growing_keeps_what_it_is_declared_to_keep(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaving_out_other_classes_keeps_the_verdict(name: str) -> None:
-    @settings(max_examples=count(12, 50), deadline=None)
+    @settings(max_examples=count(8, 50), deadline=None)
     @given(COUNTS, models(name), st.integers(0, 31))
     def run(counts: list[list[int]], model: Any, dropped: int) -> None:
         assume(sum(map(sum, counts)) > 0)
@@ -141,7 +141,7 @@ def strict_classes(rows: list[tuple[int, int, int]]) -> Classes:
     )  # fmt: skip
 
 
-@settings(max_examples=count(17, 150), deadline=None)
+@settings(max_examples=count(10, 150), deadline=None)
 @given(ROWS, st.integers(1, 3))
 def test_strict_judges_people_who_agree_on_the_other_attribute(rows: list[tuple[int, int, int]], l: int) -> None:  # noqa: E741
     found = shoal.DistinctLDiversity(l=l).holds(strict_classes(rows)).tolist()
@@ -156,7 +156,7 @@ def test_strict_judges_people_who_agree_on_the_other_attribute(rows: list[tuple[
     assert found == expected
 
 
-@settings(max_examples=count(13, 100), deadline=None)
+@settings(max_examples=count(8, 100), deadline=None)
 @given(ROWS, st.sampled_from([shoal.EntropyLDiversity(l=1.5), shoal.TCloseness(t=0.4)]))
 def test_rolling_up_strict_classes_equals_grouping_coarser(rows: list[tuple[int, int, int]], model: Any) -> None:
     """Merging the strict classes of keys 1 and 2 gives what grouping with one key for both gives."""

@@ -115,7 +115,7 @@ def _classes(some: Iterable[Row], key: Any) -> dict[Any, list[Row]]:
 
 
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
-@settings(max_examples=count(8, 25), deadline=None)
+@settings(max_examples=count(5, 25), deadline=None)
 @given(people=rows)
 def test_levels_are_those_of_the_definition(engine: str, people: list[Row]) -> None:
     data = _data(people, engine=engine)
@@ -152,7 +152,7 @@ def _published(people: list[Row], release: shoal.Release) -> list[tuple[Any, lis
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@settings(max_examples=count(8, 30), deadline=None)
+@settings(max_examples=count(5, 30), deadline=None)
 @given(people=rows, second=st.sampled_from([None, *MODELS]), k=st.integers(1, 3), budget=st.sampled_from([0.0, 0.3]))
 def test_releases_keep_their_policy_in_people(
     algorithm: str, people: list[Row], second: str | None, k: int, budget: float
@@ -177,7 +177,7 @@ def test_releases_keep_their_policy_in_people(
 
 
 @pytest.mark.parametrize("spelled", ["k-anonymity:k=3", "distinct-l-diversity:l=2", "frequency-l-diversity:l=1.4"])
-@settings(max_examples=count(8, 30), deadline=None)
+@settings(max_examples=count(5, 30), deadline=None)
 @given(people=rows, budget=st.sampled_from([0.0, 0.3]))
 def test_the_optimal_search_finds_the_optimum_in_people(spelled: str, people: list[Row], budget: float) -> None:
     data = _data(people)

@@ -60,7 +60,7 @@ def test_every_release_satisfies_its_policy(table, k, algorithm, seed):
 
 
 @given(tables(), st.integers(0, 10**6))
-@settings(max_examples=count(4, 40), deadline=None)
+@settings(max_examples=count(2, 40), deadline=None)
 def test_order_of_rows_and_columns_changes_no_finding(table, seed):
     shuffled = table.sample(fraction=1.0, shuffle=True, seed=seed).select(sorted(table.columns))
     for algorithm in ("mondrian", "mondrian:numeric=hierarchy"):
@@ -76,7 +76,7 @@ def test_order_of_rows_and_columns_changes_no_finding(table, seed):
 
 
 @given(tables(), st.integers(0, 3))
-@settings(max_examples=count(8, 30), deadline=None)
+@settings(max_examples=count(4, 30), deadline=None)
 def test_the_same_seed_gives_the_same_release(table, seed):
     same = [
         shoal.anonymize(read(table), shoal.KAnonymity(k=2), algorithm="mondrian", seed=seed).frame for _ in range(2)
@@ -85,7 +85,7 @@ def test_the_same_seed_gives_the_same_release(table, seed):
 
 
 @given(tables(), st.integers(0, 3))
-@settings(max_examples=count(8, 30), deadline=None)
+@settings(max_examples=count(4, 30), deadline=None)
 def test_the_seed_changes_nothing_that_mondrian_decides(table, seed):
     other = [
         shoal.anonymize(read(table), shoal.KAnonymity(k=2), algorithm="mondrian", seed=value).frame

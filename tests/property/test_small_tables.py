@@ -17,7 +17,8 @@ from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 BUDGETS = (0.0, 0.3, 1.0)
-TABLES = count(4, 12)
+TABLES, EACH = count(4, 12), count(2, 3)
+"""How many tables there are, and how many of the budgets each is tried with, in which they take turns."""
 
 
 NAMES = [
@@ -85,8 +86,8 @@ def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
     """Somebody is always published, classes keep the policy, and the budget is kept."""
     algorithm = registry.make("algorithms", name, options)
     released = 0
-    for table, data, k, models in tables():
-        for budget in BUDGETS:
+    for place, (table, data, k, models) in enumerate(tables()):
+        for budget in (BUDGETS * 2)[place % 3 :][:EACH]:
             try:
                 release = shoal.anonymize(data, *models, algorithm=algorithm, suppression=budget)
             except InfeasibleError:
@@ -99,7 +100,7 @@ def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
             assert 0 <= release.suppressed <= budget * table.height
             assert release.published.records == table.height - release.suppressed > 0
             assert release.classes.sizes.min() >= k
-    assert released > TABLES * len(BUDGETS) / 2
+    assert released > TABLES * EACH / 2
 
 
 @cache

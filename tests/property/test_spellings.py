@@ -113,7 +113,7 @@ def verdicts(data: Dataset) -> list[tuple[str, object, bool | None]]:
     return found
 
 
-@settings(max_examples=count(7, 12), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(5, 12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pair=tables(), algorithm=st.sampled_from(ALGORITHMS), engine=st.sampled_from(ENGINES), k=st.integers(1, 3))
 def test_spelling_changes_nothing(
     tmp_path: Path, pair: tuple[Table, Table], algorithm: str, engine: str, k: int
@@ -135,7 +135,7 @@ def test_spelling_changes_nothing(
     assert found[0][0] == found[1][0] and found[0][1] == found[1][1]
 
 
-@settings(max_examples=count(8, 20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(5, 20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pair=tables(), engine=st.sampled_from(ENGINES))
 def test_classes_are_those_of_what_cells_say(tmp_path: Path, pair: tuple[Table, Table], engine: str) -> None:
     """Read by hand: how many are alike, and how many sensitive values they have."""

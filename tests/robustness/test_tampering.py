@@ -9,14 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canary_table import CANARY, ROLES
+from canary_table import BODY, CANARY, HEADER, ROLES
+
+from shoal.cli import main
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release and its manifest, made once for all tests."""
+    folder, source = tmp_path_factory.mktemp("made"), tmp_path_factory.mktemp("table") / "people.csv"
+    source.write_text(HEADER + BODY, encoding="utf-8")
+    given = ("anonymize", source, "-o", folder / "out.csv", *ROLES, "--k", 4, "--algorithm", "mondrian")
+    with pytest.raises(SystemExit) as ended:
+        main([str(each) for each in given])
+    assert not ended.value.code
+    return folder
 
 
 @pytest.fixture
-def release(table: Path, tmp_path: Path, shoal) -> Path:
-    path = tmp_path / "out.csv"
-    assert shoal("anonymize", table, "-o", path, *ROLES, "--k", 4).code == 0
-    return path
+def release(made: Path, table: Path, tmp_path: Path) -> Path:
+    """A copy of the release, beside the table."""
+    for path in made.iterdir():
+        shutil.copy(path, tmp_path / path.name)
+    return tmp_path / "out.csv"
 
 
 def manifest_of(release: Path) -> Path:

@@ -6,12 +6,14 @@ import csv
 import hashlib
 import json
 from collections import Counter, defaultdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 
@@ -65,13 +67,16 @@ def test_the_text_nan_is_not_a_missing_value(ending: str, tmp_path: Path) -> Non
         assert len(file.read()) > 0
 
 
-@pytest.mark.parametrize("ending", FORMATS)
-@pytest.mark.parametrize("odd", ["nan", "inf", "-Infinity", "NULL", "1e5", "007", " x ", "1_000"])
+ODD = ("nan", "inf", "-Infinity", "NULL", "1e5", "007", " x ", "1_000")
+TURNS = {(odd, FORMATS[(place + more) % len(FORMATS)]) for place, odd in enumerate(ODD) for more in (0, 1)}
+
+
+@pytest.mark.parametrize(("odd", "ending"), list(product(ODD, FORMATS)) if LONG else sorted(TURNS))
 def test_odd_sensitive_texts_are_read_back(odd: str, ending: str, tmp_path: Path) -> None:
     frame = pl.DataFrame({"town": ["Ulm", "Bonn"] * 6, "kind": [odd, odd, "flu"] * 4})
     data = shoal.read(frame, quasi=["town"], sensitive=["kind"])
     path = tmp_path / f"release.{ending}"
-    written(data, path, "distinct-l-diversity:l=2", seed=1)
+    written(data, path, "distinct-l-diversity:l=2", algorithm="mondrian", seed=1)
     assert shoal.verify(path).holds
 
 

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 from shoal import api, job, registry
@@ -174,8 +176,12 @@ def test_every_algorithm_counts_people_or_refuses():
         assert heads(release.frame).min() >= 4, name
 
 
-@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+ENGINES, ENDINGS = ("embedded", "duckdb"), ("csv", "parquet")
+
+
+@pytest.mark.parametrize(
+    ("engine", "ending"), list(product(ENGINES, ENDINGS)) if LONG else list(zip(ENGINES, ENDINGS, strict=True))
+)
 def test_a_file_without_the_person_column_says_what_it_cannot_tell(tmp_path, engine, ending):
     release = shoal.anonymize(read(engine=engine), "k-anonymity:k=3", "t-closeness:t=0.6", algorithm="mondrian", seed=1)
     path, manifest = written(release, tmp_path, ending)
@@ -241,8 +247,13 @@ def _careless(data):
     return shoal.anonymize(rows, "k-anonymity:k=3", algorithm="mondrian", seed=1, allow_plain=["patient"]).recoding
 
 
-@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
-@pytest.mark.parametrize("pseudonyms", [None, shoal.Pseudonyms()])
+PSEUDONYMS = (None, shoal.Pseudonyms())
+
+
+@pytest.mark.parametrize(
+    ("engine", "pseudonyms"),
+    list(product(ENGINES, PSEUDONYMS)) if LONG else list(zip(ENGINES[::-1], PSEUDONYMS, strict=True)),
+)
 def test_verification_finds_classes_of_k_records_and_fewer_people(engine, pseudonyms, monkeypatch):
     data = read(engine=engine)
     policy = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1).policy

@@ -26,7 +26,7 @@ QUASI = ["age", "sex", "race", "marital-status"]
 
 
 def adult(engine: str = "embedded", rows: int = 1000, **roles: Any) -> shoal.Dataset:
-    table = shoal.samples.adult().head(rows).drop("education-num")
+    table = shoal.samples.adult().head(rows).select(*QUASI, "occupation", "workclass")
     return shoal.read(
         table, quasi=QUASI, sensitive=["occupation"], hierarchies=shoal.samples.hierarchies("adult"), engine=engine,
         **roles,

@@ -431,10 +431,10 @@ def test_without_the_package_the_extra_is_named():
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk that is full after a megabyte."""
+    """A disk that is full after a quarter of a megabyte."""
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", place], capture_output=True).returncode:
         pytest.skip("they need a small disk, which only root can mount")
     yield place
     subprocess.run(["umount", "-l", place], check=True)
@@ -447,18 +447,18 @@ def random_table(rows):
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(small_disk):
-    data = shoal.read(random_table(160_000), **ROLES, engine="duckdb")
+    data = shoal.read(random_table(40_000), **ROLES, engine="duckdb")
     release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", allow_plain=["dose"], seed=1)
     for name in ("out.parquet", "out.csv", "out"):
         with pytest.raises(ShoalError, match=r"full|space") as caught:
-            release.write(small_disk / name, rows_per_file=40_000)
+            release.write(small_disk / name, rows_per_file=10_000)
         assert SECRET not in str(caught.value)
         assert list(small_disk.iterdir()) == [], name
 
 
 def test_a_full_temporary_folder_is_said(small_disk, tmp_path):
-    random_table(2_000_000).write_parquet(tmp_path / "table.parquet")
-    engine = f"duckdb:memory_limit=40MB,threads=1,temporary={small_disk}"
+    random_table(800_000).write_parquet(tmp_path / "table.parquet")
+    engine = f"duckdb:memory_limit=20MB,threads=1,temporary={small_disk}"
     with pytest.raises(ShoalError, match=r"memory_limit|disk is full|temporary folder") as caught:
         data = shoal.read(tmp_path / "table.parquet", **ROLES, engine=engine)
         shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", allow_plain=["dose"]).write(tmp_path / "out")

@@ -35,7 +35,7 @@ def test_the_lists_of_the_supplement_have_two_people_in_common():
     assert (found.size, found.places, found.own, found.other) == (2, (0, 1), 4, 5)
 
 
-@settings(max_examples=count(10, 25), deadline=None)
+@settings(max_examples=count(6, 25), deadline=None)
 @given(st.sets(st.text(min_size=1, max_size=5)), st.sets(st.text(min_size=1, max_size=5)), st.booleans())
 def test_any_two_lists(own, other, size_only):
     from shoal.overlap import normalized

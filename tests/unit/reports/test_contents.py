@@ -27,14 +27,23 @@ Shared = Callable[..., tuple[shoal.Dataset, Path, Any]]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """A table, its release in a form, and the report on it, made once for the tests that change none of them."""
+    """A table, its release in a form, and the report on it, made once for the tests that change none of them; its job
+    has secrets."""
 
     @cache
     def make(form: str = "generalized") -> tuple[shoal.Dataset, Path, Any]:
         data, path = published(tmp_path_factory.mktemp(form), form)
-        return data, path, shoal.report(data, path)
+        return data, path, shoal.report(data, path, job=secretive(path.parent), recipient="somebody")
 
     return make
+
+
+def secretive(folder: Path) -> shoal.job.Job:
+    """A job with a seed, a key and values, none of which a report may show."""
+    return shoal.job.Job(
+        input=folder / "people.csv", seed=987654321, missing=(CANARY,), key_file=folder / "secret.key",
+        columns={"sex": shoal.job.ColumnJob(role="quasi", hierarchy=shoal.hierarchies.Ordering(order=[CANARY, "x"]))},
+    )  # fmt: skip
 
 
 def short(value: Any) -> Any:
@@ -90,18 +99,13 @@ def test_the_mark_of_the_risk_is_green_only_where_nobody_is_above_it(shared: Sha
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, shared: Shared) -> None:
-    data, path, _ = shared(form)
+    data, path, made = shared(form)
     folder = path.parent
-    job = shoal.job.Job(
-        input=folder / "people.csv", seed=987654321, missing=(CANARY,), key_file=folder / "secret.key",
-        columns={"sex": shoal.job.ColumnJob(role="quasi", hierarchy=shoal.hierarchies.Ordering(order=[CANARY, "x"]))},
-    )  # fmt: skip
-    made = shoal.report(data, path, job=job, recipient="somebody")
     for text in (made.html(), made.json()):
         shown = re.sub(r"<svg.*?</svg>", lambda drawing: re.sub(r"[\d.]{6,}", "", drawing[0]), text, flags=re.DOTALL)
         assert CANARY not in shown and str(NUMBER)[:4] not in re.sub(r"[0-9a-f]{64}", "", shown)
         assert "987654321" not in text and "secret.key" not in text and str(folder) not in text
-    mine = shoal.report(data, path, job=job, holder=True, quick=True)
+    mine = shoal.report(data, path, job=secretive(folder), holder=True, quick=True)
     assert "987654321" not in mine.html() + mine.json()
 
 

@@ -49,7 +49,9 @@ class Checked:
             self.page.goto(f"{self.base}/{address}")
             self.page.wait_for_selector(wait)
             if not busy:
-                self.page.wait_for_function("() => !document.querySelector('main [aria-busy=true]')")
+                self.page.wait_for_function(
+                    "() => !document.querySelector('main [aria-busy=true]')", polling=browsers.PACE
+                )
             if opened:
                 self.page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true })")
             way = f"{address} ({width}, {scheme}, {language})"
@@ -143,7 +145,7 @@ def test_charts_of_one_or_two_points_are_tables(looked_at: Any, tmp_path: Path) 
     page = checked.page
     for address, part in (("why", "#curve"), ("before-after?column=0", "#distribution"), ("candidates", "#candidates")):
         page.goto(f"{checked.base}/{address}")
-        page.wait_for_function("() => !document.querySelector('main [aria-busy=true]')")
+        page.wait_for_function("() => !document.querySelector('main [aria-busy=true]')", polling=browsers.PACE)
         assert page.locator(f"{part} img").count() == 0, address
         assert page.locator(f"{part} table, {part} .figures").first.is_visible(), address
     page.goto(f"{checked.base}/give-up")
