@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +35,23 @@ def pairs(low: Codes, high: Codes, people: Codes, run: Run | None = None) -> Ite
     tree = kernel.tree_of(np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32))
     people = np.ascontiguousarray(people, np.int32)
     count = people.shape[1]
-    counts, nothing = np.zeros(count, np.int64), np.zeros(0, np.int64)
-    for begin in range(0, count, PORTION):
-        kernel.holding_boxes(tree, people, begin, min(begin + PORTION, count), counts, nothing, run.flag)
+    counts, boxes = np.zeros(count, np.int64), np.empty(2 * BLOCK, np.int64)
+    first = done = used = total = 0  # People handed over and looked at; pairs that wait, and pairs in all.
+    while done < count:
+        begin, last = done, min(done + PORTION, count)
+        done, used = kernel.holding_boxes(tree, people, begin, last, counts, boxes, used, run.flag)
         run.check()
-    totals = np.cumsum(counts)
-    edges = [0, *(np.flatnonzero(np.diff(totals // BLOCK)) + 1).tolist(), count]
-    for begin, end in pairwise(edges):
-        here = counts[begin:end]
-        starts = np.zeros(count, np.int64)
-        starts[begin:end] = np.cumsum(here) - here
-        boxes = np.empty(int(here.sum()), np.int64)
-        if not len(boxes):
-            continue
-        kernel.holding_boxes(tree, people, begin, end, starts, boxes, run.flag)
-        run.check()
-        persons = np.repeat(np.arange(begin, end), here)
-        order = np.lexsort((boxes, persons))
-        yield persons, boxes[order]
+        totals = total + np.cumsum(np.concatenate([[0], counts[begin:done]]))
+        total = int(totals[-1])
+        # A block ends before the person with whom there are as many pairs as fill another one.
+        edges = (begin + np.flatnonzero(np.diff(totals // BLOCK))).tolist()
+        if done < last and not edges:
+            boxes = np.concatenate([boxes, np.empty_like(boxes)])
+        for edge in [*edges, count] if done == count else edges:
+            here = counts[first:edge]
+            taken = int(here.sum())
+            if taken:
+                persons = np.repeat(np.arange(first, edge), here)
+                yield persons, boxes[:taken][np.lexsort((boxes[:taken], persons))]
+                boxes[: used - taken] = boxes[taken:used].copy()
+            first, used = edge, used - taken

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import pair
-from shoal.kernels.index import Roster, Walk, bound, joined, pop, push, roster, start, walk_through
-from shoal.kernels.members import reach
+from shoal.kernels.cost import cost
+from shoal.kernels.index import Roster, Walk, pop, push, roster, start, walk_through
 
 EVERY = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
@@ -116,62 +115,104 @@ def _open_mask(buckets, rule):
 
 
 @inner
-def _cheapest(buckets, rule, costs, low, high):
-    """The kind that may be drawn from and costs least in a cluster; -1 when there is none."""
-    boxes, masks = buckets.roster.boxes, buckets.masks
-    mask = _open_mask(buckets, rule)
-    best, chosen = np.inf, -1
-    start(buckets.walk)
-    while True:
-        node = pop(buckets.walk, boxes, masks, NONE, best, 0)
-        if node < 0:
-            return chosen
-        child = boxes.left[node]
-        if child >= 0:
-            first, second = np.inf, np.inf
-            if masks[child] & mask != NONE:
-                first = bound(costs, low, high, boxes.low[child], boxes.high[child], best)
-            if masks[child + 1] & mask != NONE:
-                second = bound(costs, low, high, boxes.low[child + 1], boxes.high[child + 1], best)
-            push(buckets.walk, child, first, second)
-            continue
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            kind = boxes.order[place]
-            if buckets.remaining[kind] > 0 and _open(buckets.values[kind], buckets, rule):
-                here = joined(costs, low, high, buckets.points[kind], best)
-                if here < best:
-                    best, chosen = here, kind
+def _openings(buckets, rule):
+    """For each value, whether it may be drawn."""
+    openings = np.zeros(len(buckets.left), np.bool_)
+    for value in range(len(openings)):
+        openings[value] = _open(value, buckets, rule)
+    return openings
 
 
 @inner
-def _farthest(buckets, rule, costs, origin, begins):
-    """The kind that may be drawn from and is farthest from one, of the values that `begins` names; -1 when there is
-    none."""
-    boxes, masks, point = buckets.roster.boxes, buckets.masks, buckets.points[origin]
-    mask = _open_mask(buckets, rule)
-    best, chosen = -1.0, -1
-    start(buckets.walk)
+def _cheapest(buckets, rule, costs, low, high):
+    """The kind that may be drawn from and costs least in a cluster; -1 when there is none.
+
+    All arrays have names of their own, and no row is taken out of one: numba counts who holds an array, and where that
+    is done for every node it takes as long as the search.
+    """
+    boxes, walk, masks, points = buckets.roster.boxes, buckets.walk, buckets.masks, buckets.points
+    values, remaining = buckets.values, buckets.remaining
+    order, begins, ends, left, box_low, box_high = boxes
+    mask, openings = _open_mask(buckets, rule), _openings(buckets, rule)
+    dimensions = len(low)
+    best, chosen = np.inf, -1
+    start(walk)
     while True:
-        # Far is near with the sign turned round.
-        node = pop(buckets.walk, boxes, masks, NONE, -best, 0)
+        node = pop(walk, boxes, masks, NONE, best, 0)
         if node < 0:
             return chosen
-        child = boxes.left[node]
+        child = left[node]
         if child >= 0:
-            first, second = np.inf, np.inf
-            if masks[child] & mask != NONE:
-                first = -reach(costs, point, boxes.low[child], boxes.high[child])
-            if masks[child + 1] & mask != NONE:
-                second = -reach(costs, point, boxes.low[child + 1], boxes.high[child + 1])
-            push(buckets.walk, child, first, second)
+            first = second = 0.0
+            for below in range(child, child + 2):
+                total = np.inf
+                if masks[below] & mask != NONE:
+                    total = 0.0
+                    for attribute in range(dimensions):
+                        begin = min(low[attribute], box_high[below, attribute])
+                        end = max(high[attribute], box_low[below, attribute])
+                        total += cost(costs, attribute, begin, end)
+                        if total > best:
+                            break
+                first, second = second, total
+            push(walk, child, first, second)
             continue
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            kind = boxes.order[place]
-            value = buckets.values[kind]
-            if buckets.remaining[kind] > 0 and begins[value] and _open(value, buckets, rule):
-                here = pair(costs, point, buckets.points[kind])
-                if here > best:
-                    best, chosen = here, kind
+        for place in range(begins[node], ends[node]):
+            kind = order[place]
+            if remaining[kind] > 0 and openings[values[kind]]:
+                total = 0.0
+                for attribute in range(dimensions):
+                    code = points[kind, attribute]
+                    total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+                    if total > best:
+                        break
+                if total < best:
+                    best, chosen = total, kind
+
+
+@inner
+def _farthest(buckets, rule, costs, origin, beginning):
+    """The kind that may be drawn from and is farthest from one, of the values that `beginning` names; -1 when there is
+    none."""
+    boxes, walk, masks, points = buckets.roster.boxes, buckets.walk, buckets.masks, buckets.points
+    values, remaining = buckets.values, buckets.remaining
+    order, begins, ends, left, box_low, box_high = boxes
+    mask, openings = _open_mask(buckets, rule), _openings(buckets, rule)
+    dimensions = points.shape[1]
+    best, chosen = -1.0, -1
+    start(walk)
+    while True:
+        # Far is near with the sign turned round.
+        node = pop(walk, boxes, masks, NONE, -best, 0)
+        if node < 0:
+            return chosen
+        child = left[node]
+        if child >= 0:
+            first = second = 0.0
+            for below in range(child, child + 2):
+                total = np.inf
+                if masks[below] & mask != NONE:
+                    total = 0.0
+                    for attribute in range(dimensions):
+                        code = points[origin, attribute]
+                        least, most = box_low[below, attribute], box_high[below, attribute]
+                        total += max(
+                            cost(costs, attribute, min(code, least), max(code, least)),
+                            cost(costs, attribute, min(code, most), max(code, most)),
+                        )
+                    total = -total
+                first, second = second, total
+            push(walk, child, first, second)
+            continue
+        for place in range(begins[node], ends[node]):
+            kind = order[place]
+            if remaining[kind] > 0 and beginning[values[kind]] and openings[values[kind]]:
+                total = 0.0
+                for attribute in range(dimensions):
+                    here, there = points[origin, attribute], points[kind, attribute]
+                    total += cost(costs, attribute, min(here, there), max(here, there))
+                if total > best:
+                    best, chosen = total, kind
 
 
 @inner

@@ -15,8 +15,9 @@ BUCKET = 8
 
 
 class BoxTree(NamedTuple):
-    """Node `n` has the boxes `order[begins[n]:ends[n]]`, all between `low[:, n]` and `high[:, n]`; its children are
-    `left[n]` and the next one, and a bucket has none (-1). `lows` and `highs` are the boxes themselves."""
+    """Node `n` has the boxes `order[begins[n]:ends[n]]`, all between `low[n]` and `high[n]`; its children are `left[n]`
+    and the next one, and a bucket has none (-1). `lows` and `highs` are the boxes themselves, in the order of the
+    tree."""
 
     order: Any
     begins: Any
@@ -65,43 +66,54 @@ def tree_of(lows, highs):
             begins[used + 1], ends[used + 1] = half, end
             used += 2
         node += 1
-    return BoxTree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
+    # What is compared one after the other stands side by side.
+    own_lows, own_highs = np.empty((count, attributes), np.int32), np.empty((count, attributes), np.int32)
+    for place in range(count):
+        for attribute in range(attributes):
+            own_lows[place, attribute] = lows[attribute, order[place]]
+            own_highs[place, attribute] = highs[attribute, order[place]]
+    return BoxTree(order, begins, ends, left, low[:, :used].T.copy(), high[:, :used].T.copy(), own_lows, own_highs)
 
 
 @inner(inline="always")
-def _inside(low, high, at, points, point):
-    for attribute in range(len(low)):
-        code = points[attribute, point]
-        if code >= 0 and (code < low[attribute, at] or code > high[attribute, at]):
+def _inside(low, high, at, point):
+    for attribute in range(len(point)):
+        code = point[attribute]
+        if code >= 0 and (code < low[at, attribute] or code > high[at, attribute]):
             return False
     return True
 
 
 @kernel
-def holding_boxes(tree, points, begin, end, starts, boxes, flag):
-    """For the points from `begin` to `end`, how many boxes hold each, in `starts`; where `boxes` has room they are
-    written there, from `starts[point]` on."""
+def holding_boxes(tree, points, begin, end, counts, boxes, used, flag):
+    """Writes the boxes that hold each of the points from `begin` to `end` to `boxes`, from place `used` on, and how
+    many they are to `counts`. Ends before the first point whose boxes find no room; returns that point, or `end`, and
+    the place after the last box."""
     stack = np.empty(len(tree.left) + 1, np.int64)
-    writing = len(boxes) > 0
+    here = np.empty(len(points), np.int32)
+    room = len(boxes)
     for point in range(begin, end):
         if flag[0]:
-            return
-        depth, count = 1, 0
+            return point, used
+        for attribute in range(len(points)):
+            here[attribute] = points[attribute, point]
+        depth, place_after = 1, used
         stack[0] = 0
         while depth > 0:
             depth -= 1
             node = stack[depth]
-            if not _inside(tree.low, tree.high, node, points, point):
+            if not _inside(tree.low, tree.high, node, here):
                 continue
             if tree.left[node] >= 0:
                 stack[depth], stack[depth + 1] = tree.left[node] + 1, tree.left[node]
                 depth += 2
                 continue
             for place in range(tree.begins[node], tree.ends[node]):
-                box = tree.order[place]
-                if _inside(tree.lows, tree.highs, box, points, point):
-                    if writing:
-                        boxes[starts[point] + count] = box
-                    count += 1
-        if not writing:
-            starts[point] = count
+                if _inside(tree.lows, tree.highs, place, here):
+                    if place_after == room:
+                        return point, used
+                    boxes[place_after] = tree.order[place]
+                    place_after += 1
+        counts[point] = place_after - used
+        used = place_after
+    return end, used

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -60,6 +62,26 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     parts = release.view.candidates(data.summary.keys)
     assert parts.starts.tolist() == whole.starts.tolist() and parts.classes.tolist() == whole.classes.tolist()
     assert parts.chances.tolist() == whole.chances.tolist()
+
+
+@pytest.mark.parametrize(("block", "portion"), [(1 << 22, 1 << 14), (50, 3), (2, 40)])
+def test_pairs_are_those_of_looking_at_every_class(block: int, portion: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "BLOCK", block)
+    monkeypatch.setattr(fitting, "PORTION", portion)
+    generator = np.random.default_rng(block)
+    low = generator.integers(0, 6, (3, 90)).astype(np.int32)
+    high = np.minimum(low + generator.integers(0, 4, (3, 90)), 5).astype(np.int32)
+    people = generator.integers(-1, 6, (3, 60)).astype(np.int32)
+    inside = (people[:, :, None] < 0) | ((low[:, None] <= people[:, :, None]) & (people[:, :, None] <= high[:, None]))
+    persons, classes = np.nonzero(inside.all(axis=0))
+    blocks = list(fitting.pairs(low, high, people))
+    assert np.concatenate([block[0] for block in blocks]).tolist() == persons.tolist()
+    assert np.concatenate([block[1] for block in blocks]).tolist() == classes.tolist()
+    # A block ends before the person with whom there are as many pairs as fill another one.
+    full = np.cumsum(np.bincount(persons, minlength=people.shape[1])) // block
+    ends = [0, *(np.flatnonzero(np.diff(full)) + 1).tolist(), people.shape[1]]
+    sizes = [int(((begin <= persons) & (persons < end)).sum()) for begin, end in pairwise(ends)]
+    assert [len(block[0]) for block in blocks] == [size for size in sizes if size]
 
 
 def test_nobody_at_all() -> None:
