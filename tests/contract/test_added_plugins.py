@@ -91,9 +91,7 @@ def used(folder: Path, *several: tuple[object, ...]) -> tuple[list[tuple[int, st
 
 
 NAMES = [name for named in ADDED.values() for name in named]
-DAILY = {} if LONG else {
-    "row-by-row": "(row-by-row and (read_alike or (same_to_the_byte and (mondrian or anatomy or optimal))))",
-}  # fmt: skip
+DAILY = {} if LONG else {"row-by-row": "(row-by-row and (read_alike or same_to_the_byte))"}
 """Where few of the tests are asked every day, which those are: an engine has the most."""
 EXAMPLE = "my-model"
 """The model that CONTRIBUTING shows."""
