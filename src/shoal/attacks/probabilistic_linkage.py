@@ -166,6 +166,23 @@ def _stopped_by(run: Run, connection: Any) -> Iterator[None]:
         raise
 
 
+def _agreement_counts_for(model: dict[str, Any]) -> dict[str, Any]:
+    """A learned model in which a column that agrees never speaks against a pair. Classes are often boxes beside one
+    another: of those that agree in all columns but one hardly any agrees in that one too, and it is learned that
+    whoever is the same differs there. In such a column people are taken to agree more often than strangers do, as often
+    as `RECALL` says of all columns together, or more."""
+    comparisons = model["comparisons"]
+    for _, agrees, differs in (comparison["comparison_levels"] for comparison in comparisons):
+        strangers = min(agrees.get("u_probability", 0.5), 1 - 1 / PAIRS)
+        same = agrees.get("m_probability", 0.0)
+        if same <= strangers:
+            same = max(RECALL ** (1 / len(comparisons)), (1 + strangers) / 2)
+        same = min(same, 1 - 0.1 / PAIRS)
+        agrees |= {"m_probability": same, "u_probability": strangers}
+        differs |= {"m_probability": 1 - same, "u_probability": 1 - strangers}
+    return model
+
+
 def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of a person and a class with the most weight of all classes of the person."""
     import duckdb
@@ -217,6 +234,8 @@ def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[
             run.report(done / (len(but_one) + 1), doing)
             linker.training.estimate_parameters_using_expectation_maximisation(f"{rule} and {between}")
         run.report(len(but_one) / (len(but_one) + 1), doing)
+        model = _agreement_counts_for(linker.misc.save_model_to_json())
+        linker = Linker(tables, model, log_level=logging.ERROR)
         predicted: Any = linker.inference.predict(threshold_match_weight=-1000)
         pairs = predicted.as_pyarrow_table()
     persons, classes, weights = (pairs[name].to_numpy() for name in ("unique_id_l", "unique_id_r", "match_weight"))
