@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from counts import LONG
 
 import shoal
 from shoal import job
@@ -30,12 +29,7 @@ def opened(part: Any, quasi: tuple[str, ...]) -> shoal.Dataset:
     )  # fmt: skip
 
 
-DAILY = [case for place, case in enumerate(FACTS["cases"]) if place % 2 == (place >= 12)]
-"""Every second one, so that every model and every objective is among them: objectives come first with one limit, then
-in the same order with another."""
-
-
-@pytest.mark.parametrize("case", FACTS["cases"] if LONG else DAILY, ids=name)
+@pytest.mark.parametrize("case", FACTS["cases"], ids=name)
 def test_the_optimum_is_the_best_of_all_nodes(case: dict[str, Any]) -> None:
     data = opened(case["part"], tuple(case["quasi"]))
     objective = job.plugin("metrics", case["objective"])
