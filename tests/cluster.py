@@ -136,9 +136,7 @@ fifth of Java's time went into clearing that away."""
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
     "spark.driver.extraJavaOptions": f"{SHORT_LIVED} -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
 }
-"""Queries that run once over a few rows are not worth compiling, nor planning again after each of their stages; and
-Spark's own classes need not be looked through for faults of a compiler whenever it starts, which took a sixth of the
-time of the first tests. The long suite has all of that as everybody has it."""
+"""Queries that run once over a few rows are not worth compiling, and Spark's own classes need not be looked through for
+faults of a compiler whenever it starts. The long suite has all of that as everybody has it."""

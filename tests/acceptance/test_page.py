@@ -23,7 +23,7 @@ FEW = ("age", "workclass", "education", "sex", "race")
 MARKUP = "race <img src=x onerror=alert(document.title)>"
 
 
-TABLE = shoal.samples.adult()[: count(1_000, 30_162)]
+TABLE = shoal.samples.adult()[: count(3_000, 30_162)]
 """The sample that is taken from a file to a release."""
 
 
