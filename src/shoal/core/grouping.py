@@ -23,7 +23,10 @@ WIDEST = 2**62
 DENSEST = 2**22
 BLOCK = 1 << 20
 SAMPLE = 1 << 16
-CHUNK = 1 << 14
+CHUNK = 1 << 17
+"""Rows whose keys are made at a time: enough that the interpreter, which threads wait for, has little to do between."""
+HASHED = 1 << 14
+"""The same for a hash table, which is made large enough for all of them to be new."""
 SLOTS = 1 << 12
 
 
@@ -161,11 +164,11 @@ class _Keys:
             # A column that can only be read is copied: for such a one the kernel would be compiled once more.
             extend(keys, column[begin:end].astype(np.int32, copy=not column.flags.writeable), stride)
 
-    def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
+    def chunks(self, begin: int, end: int, size: int = CHUNK) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
-        room = np.empty(min(CHUNK, end - begin), np.int64)
-        for first in range(begin, end, CHUNK):
-            last = min(first + CHUNK, end)
+        room = np.empty(min(size, end - begin), np.int64)
+        for first in range(begin, end, size):
+            last = min(first + size, end)
             self.fill(first, last, room[: last - first])
             yield first, last, room[: last - first]
 
@@ -288,27 +291,33 @@ def _sorted(tuples: _Keys) -> tuple[Counts, Counts]:
         ordered = by_digits(ordered, spare, 0, digits)
         keys, counts = kernel.run_lengths(ordered)
         return keys, counts
-    # A key and its weight are one number, so that sorting keys takes the weights along.
     bits = tuples.weight_bits or 0
     ordered <<= bits
     ordered |= tuples.weights
-    ordered = by_digits(ordered, spare, bits, bits + digits)
-    weights = ordered & ((1 << bits) - 1)
-    ordered >>= bits
+    ordered, weights = _unpacked(by_digits(ordered, spare, bits, bits + digits), bits)
     firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     return ordered[firsts], np.add.reduceat(weights, firsts)
+
+
+def _unpacked(ordered: Counts, bits: int) -> tuple[Counts, Counts]:
+    """Keys, and what stands below them in so many bits: one number each, so that sorting keys takes it along."""
+    return ordered >> bits, ordered & ((1 << bits) - 1)
 
 
 def _hashed(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where few are distinct."""
     from shoal.kernels import grouping as kernel
+    from shoal.kernels.sorting import by_digits
 
     slots, tallies, used = np.full(SLOTS, -1, np.int64), np.zeros(SLOTS, np.int64), 0
-    for first, last, chunk in tuples.chunks(begin, end):
+    for first, last, chunk in tuples.chunks(begin, end, HASHED):
         slots, tallies, used = kernel.aggregate(chunk, tuples.weights[first:last], slots, tallies, used)
     keys, counts = kernel.compact(slots, tallies, used)
-    order = np.argsort(keys)
-    return keys[order], counts[order]
+    digits, bits = tuples.space.bit_length(), int(counts.max()).bit_length()
+    if counts.min() < 0 or digits + bits > 62:
+        order = np.argsort(keys)
+        return keys[order], counts[order]
+    return _unpacked(by_digits(keys << bits | counts, np.empty_like(keys), bits, bits + digits), bits)
 
 
 def _slices(rows: int, threads: int) -> list[tuple[int, int]]:
