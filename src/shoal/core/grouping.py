@@ -164,8 +164,9 @@ class _Keys:
             # A column that can only be read is copied: for such a one the kernel would be compiled once more.
             extend(keys, column[begin:end].astype(np.int32, copy=not column.flags.writeable), stride)
 
-    def chunks(self, begin: int, end: int, size: int = CHUNK) -> Iterator[tuple[int, int, Counts]]:
+    def chunks(self, begin: int, end: int, size: int | None = None) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
+        size = size or CHUNK
         room = np.empty(min(size, end - begin), np.int64)
         for first in range(begin, end, size):
             last = min(first + size, end)

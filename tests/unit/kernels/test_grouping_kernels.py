@@ -42,6 +42,7 @@ def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, radi
     columns = [generator.integers(0, radix, 5000, dtype=np.int32) for radix in radices]
     weights = generator.integers(1, 9, 5000) if weighted else None
     monkeypatch.setattr(grouping, "CHUNK", 77)
+    monkeypatch.setattr(grouping, "HASHED", 77)
     monkeypatch.setattr(grouping, "BLOCK", 1000)
     monkeypatch.setattr(grouping, "SLOTS", 4)
     found = grouping.group(columns, radices, weights=weights, index=True)
