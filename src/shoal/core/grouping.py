@@ -25,9 +25,11 @@ BLOCK = 1 << 20
 SAMPLE = 1 << 16
 CHUNK = 1 << 17
 """Rows whose keys are made at a time: enough that the interpreter, which threads wait for, has little to do between."""
-HASHED = 1 << 14
-"""The same for a hash table, which is made large enough for all of them to be new."""
 SLOTS = 1 << 12
+SORTED = 0.85
+"""Where more of a sample is distinct, sorting is quicker than a hash table."""
+SHARED = 0.6
+"""Where more of a sample is distinct, threads that count all tuples of some rows find most of them twice."""
 
 
 @dataclass(frozen=True)
@@ -164,12 +166,11 @@ class _Keys:
             # A column that can only be read is copied: for such a one the kernel would be compiled once more.
             extend(keys, column[begin:end].astype(np.int32, copy=not column.flags.writeable), stride)
 
-    def chunks(self, begin: int, end: int, size: int | None = None) -> Iterator[tuple[int, int, Counts]]:
+    def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
-        size = size or CHUNK
-        room = np.empty(min(size, end - begin), np.int64)
-        for first in range(begin, end, size):
-            last = min(first + size, end)
+        room = np.empty(min(CHUNK, end - begin), np.int64)
+        for first in range(begin, end, CHUNK):
+            last = min(first + CHUNK, end)
             self.fill(first, last, room[: last - first])
             yield first, last, room[: last - first]
 
@@ -181,19 +182,29 @@ class _Keys:
         bits = int(self.weights.max()).bit_length()
         return bits if int(self.weights.min()) >= 0 and self.space.bit_length() + bits < 63 else None
 
-    @property
-    def mostly_distinct(self) -> bool:
-        """Whether a sample says that there are too many distinct tuples for a hash table to be quicker than sorting."""
+    @cached_property
+    def sample(self) -> Counts:
+        """The keys of some rows in order; none where there are few rows."""
         from shoal.kernels.sorting import by_digits
 
         if self.rows < SAMPLE // 2:
-            return False
+            return np.empty(0, np.int64)
         step = max(1, self.rows // SAMPLE)
         sample = np.zeros(len(range(0, self.rows, step)), np.int64)
         for column, stride in zip(self.columns, self.strides, strict=True):
             sample += column[::step].astype(np.int64) * stride
-        ordered = by_digits(sample, np.empty_like(sample), 0, self.space.bit_length())
-        return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1])) > 0.85 * len(ordered)
+        ordered: Counts = by_digits(sample, np.empty_like(sample), 0, self.space.bit_length())
+        return ordered
+
+    @cached_property
+    def distinct(self) -> float:
+        """The share of distinct tuples in the sample."""
+        return _distinct(self.sample) / len(self.sample) if len(self.sample) else 0.0
+
+    def ranges(self, parts: int) -> list[tuple[int, int]]:
+        """All keys as ranges, of which each has about as many rows as the others."""
+        edges = {int(self.sample[len(self.sample) * part // parts]) for part in range(1, parts)}
+        return list(pairwise([0, *sorted(edges - {0}), self.space]))
 
 
 def packed_groups(
@@ -214,7 +225,6 @@ def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Cou
 
 def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts."""
-    from shoal.kernels import grouping as kernel
     from shoal.kernels import threads
 
     slices = _slices(tuples.rows, threads.count())
@@ -222,14 +232,15 @@ def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
         total = sum(_threaded(lambda begin, end: _tallied(tuples, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
-    elif tuples.weight_bits is not None and tuples.mostly_distinct:
+    elif tuples.weight_bits is not None and tuples.distinct > SORTED:
         # On one thread: two that sort wait for the memory, and what they find would have to be merged.
         keys, counts = _sorted(tuples)
+    elif len(slices) > 1 and tuples.distinct > SHARED:
+        # Each thread looks at all rows and counts those of its own range: nothing is found twice.
+        found = _threaded(lambda *keys: _hashed(tuples, 0, tuples.rows, keys), tuples.ranges(len(slices)))
+        keys, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
     else:
-        keys, counts = reduce(
-            lambda left, right: kernel.merge(*left, *right),
-            _threaded(lambda begin, end: _hashed(tuples, begin, end), slices),
-        )
+        keys, counts = reduce(_merged, _threaded(lambda begin, end: _hashed(tuples, begin, end), slices))
     return keys, counts
 
 
@@ -258,7 +269,8 @@ def _located(tuples: _Keys, keys: Counts) -> Codes:
     from shoal.kernels import threads
 
     positions = np.empty(tuples.rows, dtype=np.int32)
-    table = kernel.numbered(keys)
+    table = np.full(1 << max(4, (2 * len(keys) - 1).bit_length()), -1, np.int32)
+    kernel.number(keys, table)
 
     def locate(begin: int, end: int) -> None:
         for first, last, chunk in tuples.chunks(begin, end):
@@ -290,7 +302,9 @@ def _sorted(tuples: _Keys) -> tuple[Counts, Counts]:
     digits, spare = tuples.space.bit_length(), np.empty_like(ordered)
     if not len(tuples.weights):
         ordered = by_digits(ordered, spare, 0, digits)
-        keys, counts = kernel.run_lengths(ordered)
+        distinct = _distinct(ordered)
+        keys, counts = np.empty(distinct, np.int64), np.zeros(distinct, np.int64)
+        kernel.run_lengths(ordered, keys, counts)
         return keys, counts
     bits = tuples.weight_bits or 0
     ordered <<= bits
@@ -305,20 +319,52 @@ def _unpacked(ordered: Counts, bits: int) -> tuple[Counts, Counts]:
     return ordered >> bits, ordered & ((1 << bits) - 1)
 
 
-def _hashed(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
-    """Distinct keys in order with their counts, where few are distinct."""
+def _hashed(tuples: _Keys, begin: int, end: int, within: tuple[int, int] | None = None) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts, where few are distinct; all of them, or those of a range."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels.sorting import by_digits
 
-    slots, tallies, used = np.full(SLOTS, -1, np.int64), np.zeros(SLOTS, np.int64), 0
-    for first, last, chunk in tuples.chunks(begin, end, HASHED):
-        slots, tallies, used = kernel.aggregate(chunk, tuples.weights[first:last], slots, tallies, used)
-    keys, counts = kernel.compact(slots, tallies, used)
-    digits, bits = tuples.space.bit_length(), int(counts.max()).bit_length()
-    if counts.min() < 0 or digits + bits > 62:
+    (slots, tallies), used = _table(SLOTS), 0
+    for first, last, chunk in tuples.chunks(begin, end):
+        weights = tuples.weights[first:last]
+        if within:
+            weights = weights.copy()
+            found = kernel.between(chunk, weights, *within)
+            chunk, weights = chunk[:found], weights[:found]
+        counted, used = kernel.aggregate(chunk, weights, slots, tallies, used)
+        while counted < len(chunk):
+            larger = _table(4 * len(slots))
+            kernel.move(slots, tallies, *larger)
+            slots, tallies = larger
+            chunk, weights = chunk[counted:], weights[counted:]
+            counted, used = kernel.aggregate(chunk, weights, slots, tallies, used)
+    keys, counts = np.empty(used, np.int64), np.empty(used, np.int64)
+    kernel.compact(slots, tallies, keys, counts)
+    digits, bits = tuples.space.bit_length(), int(counts.max(initial=0)).bit_length()
+    if counts.min(initial=0) < 0 or digits + bits > 62:
         order = np.argsort(keys)
         return keys[order], counts[order]
     return _unpacked(by_digits(keys << bits | counts, np.empty_like(keys), bits, bits + digits), bits)
+
+
+def _table(slots: int) -> tuple[Counts, Counts]:
+    """An empty hash table: keys and counts."""
+    return np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+
+
+def _merged(left: tuple[Counts, Counts], right: tuple[Counts, Counts]) -> tuple[Counts, Counts]:
+    """Two sorted lists of keys with counts as one."""
+    from shoal.kernels.grouping import merge
+
+    most = len(left[0]) + len(right[0])
+    keys, counts = np.empty(most, np.int64), np.empty(most, np.int64)
+    distinct = merge(*left, *right, keys, counts)
+    return keys[:distinct], counts[:distinct]
+
+
+def _distinct(ordered: Counts) -> int:
+    """How many keys there are, some perhaps several times in a row."""
+    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
 
 
 def _slices(rows: int, threads: int) -> list[tuple[int, int]]:

@@ -1,4 +1,8 @@
-"""Counting distinct mixed-radix keys."""
+"""Counting distinct mixed-radix keys.
+
+Room comes from NumPy, which asks for large pages: what a kernel allocates itself has small ones, and to touch millions
+of them for the first time takes longer than the work.
+"""
 
 import numpy as np
 
@@ -49,14 +53,11 @@ def _bits(table):
     return bits
 
 
-@inner
-def _grown(slots, counts):
-    """The same open-addressing table, four times as large."""
-    bits = _bits(slots) + 2
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
-    larger = np.full(1 << bits, -1, np.int64)
-    tallies = np.zeros(1 << bits, np.int64)
+@kernel
+def move(slots, counts, larger, tallies):
+    """Moves what an open-addressing table has to a larger one that is empty."""
+    shift = np.uint64(64 - _bits(larger))
+    mask = len(larger) - 1
     for old in range(len(slots)):
         key = slots[old]
         if key >= 0:
@@ -65,24 +66,29 @@ def _grown(slots, counts):
                 place = (place + 1) & mask
             larger[place] = key
             tallies[place] = counts[old]
-    return larger, tallies
+
+
+@kernel
+def between(keys, weights, low, high):
+    """Moves the keys from `low` up to `high`, with their weights if there are any, to the front; returns how many they
+    are."""
+    weighted = len(weights) > 0
+    found = 0
+    for row in range(len(keys)):
+        key = keys[row]
+        keys[found] = key
+        if weighted:
+            weights[found] = weights[row]
+        found += (key >= low) & (key < high)
+    return found
 
 
 @kernel
 def aggregate(keys, weights, slots, counts, used):
-    """Counts keys in an open-addressing table, which grows first where it might get too full; returns the table and
-    how many keys it has."""
-    while 2 * (used + len(keys)) > len(slots):
-        slots, counts = _grown(slots, counts)
-    return slots, counts, used + _count(keys, weights, slots, counts)
-
-
-@inner
-def _count(keys, weights, slots, counts):
-    """Counts keys in an open-addressing table; returns how many were new."""
+    """Counts keys in an open-addressing table that has `used` ones, until it is half full; returns how many of the keys
+    were counted, and how many the table has."""
     shift = np.uint64(64 - _bits(slots))
     mask = len(slots) - 1
-    fresh = 0
     weighted = len(weights) > 0
     for row in range(len(keys)):
         key = keys[row]
@@ -90,49 +96,39 @@ def _count(keys, weights, slots, counts):
         while slots[place] != key and slots[place] >= 0:
             place = (place + 1) & mask
         if slots[place] < 0:
+            if 2 * used >= len(slots):
+                return row, used
             slots[place] = key
-            fresh += 1
+            used += 1
         counts[place] += weights[row] if weighted else 1
-    return fresh
+    return len(keys), used
 
 
 @kernel
-def compact(slots, counts, used):
-    """The keys of an open-addressing table and their counts, in no particular order."""
-    keys = np.empty(used, np.int64)
-    tallies = np.empty(used, np.int64)
+def compact(slots, counts, keys, tallies):
+    """Writes the keys of an open-addressing table and their counts, in no particular order."""
     at = 0
     for place in range(len(slots)):
         if slots[place] >= 0:
             keys[at] = slots[place]
             tallies[at] = counts[place]
             at += 1
-    return keys, tallies
 
 
 @kernel
-def run_lengths(ordered):
-    """Distinct keys of a sorted array with their counts."""
-    distinct = 0
-    for row in range(len(ordered)):
-        if row == 0 or ordered[row] != ordered[row - 1]:
-            distinct += 1
-    keys = np.empty(distinct, np.int64)
-    counts = np.zeros(distinct, np.int64)
+def run_lengths(ordered, keys, counts):
+    """Writes the distinct keys of a sorted array and their counts, which begin at 0."""
     at = -1
     for row in range(len(ordered)):
         if row == 0 or ordered[row] != ordered[row - 1]:
             at += 1
             keys[at] = ordered[row]
         counts[at] += 1
-    return keys, counts
 
 
 @kernel
-def merge(left_keys, left_counts, right_keys, right_counts):
-    """Two sorted lists of keys with counts as one. Room that no key needs is never touched, and takes no memory."""
-    keys = np.empty(len(left_keys) + len(right_keys), np.int64)
-    counts = np.empty(len(keys), np.int64)
+def merge(left_keys, left_counts, right_keys, right_counts, keys, counts):
+    """Writes two sorted lists of keys with counts as one; returns how many keys there are."""
     left = right = at = 0
     while left < len(left_keys) or right < len(right_keys):
         if right == len(right_keys) or (left < len(left_keys) and left_keys[left] < right_keys[right]):
@@ -146,29 +142,24 @@ def merge(left_keys, left_counts, right_keys, right_counts):
             left += 1
             right += 1
         at += 1
-    return keys[:at], counts[:at]
+    return at
 
 
 @kernel
-def numbered(keys):
-    """An open-addressing table from key to its position in `keys`."""
-    bits = 4
-    while (1 << bits) < 2 * len(keys):
-        bits += 1
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
-    table = np.full(1 << bits, -1, np.int32)
+def number(keys, table):
+    """Makes `table`, full of -1, an open-addressing table from key to its position in `keys`."""
+    shift = np.uint64(64 - _bits(table))
+    mask = len(table) - 1
     for position in range(len(keys)):
         place = slot_of(keys[position], shift)
         while table[place] >= 0:
             place = (place + 1) & mask
         table[place] = position
-    return table
 
 
 @kernel
 def locate(wanted, keys, table, positions):
-    """Writes the position in `keys` of every wanted key, or -1; `table` is what `numbered` made of the keys."""
+    """Writes the position in `keys` of every wanted key, or -1; `table` is what `number` made of the keys."""
     shift = np.uint64(64 - _bits(table))
     mask = len(table) - 1
     for row in range(len(wanted)):

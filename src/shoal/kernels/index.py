@@ -239,22 +239,6 @@ def _bounds(costs, low, high, box_low, box_high, child, limit):
 
 
 @inner
-def bound(costs, low, high, box_low, box_high, limit):
-    """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
-    total = 0.0
-    for attribute in range(len(low)):
-        first, last = low[attribute], high[attribute]
-        if box_high[attribute] < first:
-            first = box_high[attribute]
-        elif box_low[attribute] > last:
-            last = box_low[attribute]
-        total += cost(costs, attribute, first, last)
-        if total > limit:
-            break
-    return total
-
-
-@inner
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from shoal.core import grouping
+from shoal.kernels import threads
 from shoal.kernels.grouping import apart
 
 WARM = """
@@ -35,15 +36,23 @@ def test_a_warm_process_compiles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ranges", [False, True])
 @pytest.mark.parametrize("radices", [[5, 7, 3], [500, 700, 30_000]])
-def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, radices: list[int], weighted: bool) -> None:
-    """Tables that grow, chunks of any size and several slices, against numpy."""
+def test_chunks_and_threads_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, radices: list[int], ranges: bool, weighted: bool
+) -> None:
+    """Tables that grow, chunks of any size, and several threads that share rows or ranges of keys, against numpy."""
     generator = np.random.default_rng(4)
     columns = [generator.integers(0, radix, 5000, dtype=np.int32) for radix in radices]
     weights = generator.integers(1, 9, 5000) if weighted else None
     monkeypatch.setattr(grouping, "CHUNK", 77)
-    monkeypatch.setattr(grouping, "HASHED", 77)
     monkeypatch.setattr(grouping, "BLOCK", 1000)
+    monkeypatch.setattr(threads, "count", lambda: 3)
+    if ranges:
+        monkeypatch.setattr(grouping, "DENSEST", 0)
+        monkeypatch.setattr(grouping, "SAMPLE", 64)
+        monkeypatch.setattr(grouping, "SORTED", 1.0)
+        monkeypatch.setattr(grouping, "SHARED", 0.0)
     monkeypatch.setattr(grouping, "SLOTS", 4)
     found = grouping.group(columns, radices, weights=weights, index=True)
     keys, index = np.unique(np.stack(columns), axis=1, return_inverse=True)
