@@ -23,13 +23,13 @@ WIDEST = 2**62
 DENSEST = 2**22
 BLOCK = 1 << 20
 SAMPLE = 1 << 16
-CHUNK = 1 << 17
+CHUNK = 1 << 18
 """Rows whose keys are made at a time: enough that the interpreter, which threads wait for, has little to do between."""
 SLOTS = 1 << 12
-SORTED = 0.85
+SORTED = 0.3
 """Where more of a sample is distinct, sorting is quicker than a hash table."""
-SHARED = 0.6
-"""Where more of a sample is distinct, threads that count all tuples of some rows find most of them twice."""
+SORTED_ROWS = 1 << 25
+"""How many rows are sorted at a time, which take 16 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -201,11 +201,6 @@ class _Keys:
         """The share of distinct tuples in the sample."""
         return _distinct(self.sample) / len(self.sample) if len(self.sample) else 0.0
 
-    def ranges(self, parts: int) -> list[tuple[int, int]]:
-        """All keys as ranges, of which each has about as many rows as the others."""
-        edges = {int(self.sample[len(self.sample) * part // parts]) for part in range(1, parts)}
-        return list(pairwise([0, *sorted(edges - {0}), self.space]))
-
 
 def packed_groups(
     columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None = None
@@ -233,12 +228,10 @@ def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
     elif tuples.weight_bits is not None and tuples.distinct > SORTED:
-        # On one thread: two that sort wait for the memory, and what they find would have to be merged.
-        keys, counts = _sorted(tuples)
-    elif len(slices) > 1 and tuples.distinct > SHARED:
-        # Each thread looks at all rows and counts those of its own range: nothing is found twice.
-        found = _threaded(lambda *keys: _hashed(tuples, 0, tuples.rows, keys), tuples.ranges(len(slices)))
-        keys, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        blocks = range(0, tuples.rows, SORTED_ROWS)
+        keys, counts = reduce(
+            _merged, (_sorted(tuples, begin, min(begin + SORTED_ROWS, tuples.rows)) for begin in blocks)
+        )
     else:
         keys, counts = reduce(_merged, _threaded(lambda begin, end: _hashed(tuples, begin, end), slices))
     return keys, counts
@@ -290,28 +283,62 @@ def _tallied(tuples: _Keys, begin: int, end: int) -> Counts:
     return counts
 
 
-def _sorted(tuples: _Keys) -> tuple[Counts, Counts]:
-    """Distinct keys in order with their counts, where most are distinct."""
-    from shoal.kernels import grouping as kernel
-    from shoal.kernels.sorting import by_digits
+def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+    """Distinct keys of some rows in order with their counts, where many are distinct. A weight stands below its key, so
+    that sorting takes it along. Threads share the rows until keys stand by their first digit, and then the digits."""
+    from shoal.kernels import sorting as kernel
+    from shoal.kernels import threads
 
-    ordered = np.empty(tuples.rows, np.int64)
-    for first in range(0, tuples.rows, CHUNK):
-        last = min(first + CHUNK, tuples.rows)
-        tuples.fill(first, last, ordered[first:last])
-    digits, spare = tuples.space.bit_length(), np.empty_like(ordered)
-    if not len(tuples.weights):
-        ordered = by_digits(ordered, spare, 0, digits)
-        distinct = _distinct(ordered)
-        keys, counts = np.empty(distinct, np.int64), np.zeros(distinct, np.int64)
-        kernel.run_lengths(ordered, keys, counts)
-        return keys, counts
-    bits = tuples.weight_bits or 0
-    ordered <<= bits
-    ordered |= tuples.weights
-    ordered, weights = _unpacked(by_digits(ordered, spare, bits, bits + digits), bits)
-    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    return ordered[firsts], np.add.reduceat(weights, firsts)
+    rows, weighted, bits = end - begin, len(tuples.weights) > 0, tuples.weight_bits or 0
+    first_digit = bits + max(tuples.space.bit_length() - kernel.DIGIT, 0)
+    keys, placed = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    slices = _slices(rows, threads.count())
+
+    def pack(first: int, last: int) -> Counts:
+        digits = np.zeros(kernel.DIGITS, np.int64)
+        for low in range(first, last, CHUNK):
+            chunk = keys[low : min(low + CHUNK, last)]
+            tuples.fill(begin + low, begin + low + len(chunk), chunk)
+            if weighted:
+                chunk <<= bits
+                chunk |= tuples.weights[begin + low : begin + low + len(chunk)]
+            kernel.count_digits(chunk, first_digit, digits)
+        return digits
+
+    digits = np.array(_threaded(pack, slices))
+    if rows < BLOCK:
+        return _run_lengths(kernel.by_digits(keys, placed, bits, first_digit + kernel.DIGIT), weighted, bits)
+    ends = np.cumsum(digits.sum(axis=0))
+    begins = dict(zip(slices, ends - digits[::-1].cumsum(axis=0)[::-1], strict=True))
+    _threaded(lambda *rows: kernel.place_by_digit(keys[slice(*rows)], first_digit, begins[rows], placed), slices)
+
+    def count(first: int, last: int) -> tuple[Counts, Counts]:
+        begin, end = (int(ends[value - 1]) if value else 0 for value in (first, last))
+        stretches = ends[first:last] - begin
+        return _run_lengths(
+            kernel.each_by_digits(placed[begin:end], keys[begin:end], stretches, bits, first_digit), weighted, bits
+        )
+
+    shares = np.searchsorted(ends, np.array(slices)[1:, 0]).tolist()
+    found = _threaded(count, list(pairwise([0, *shares, kernel.DIGITS])))
+    distinct, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return distinct, counts
+
+
+def _run_lengths(keys: Counts, weighted: bool, bits: int) -> tuple[Counts, Counts]:
+    """Distinct keys of an ordered array with their counts, or the sums of the weights below them."""
+    from shoal.kernels import grouping as kernel
+
+    if not len(keys):
+        return keys, keys
+    if not weighted:
+        distinct = np.empty(_distinct(keys), np.int64)
+        counts = np.zeros(len(distinct), np.int64)
+        kernel.run_lengths(keys, distinct, counts)
+        return distinct, counts
+    keys, weights = _unpacked(keys, bits)
+    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[firsts], np.add.reduceat(weights, firsts)
 
 
 def _unpacked(ordered: Counts, bits: int) -> tuple[Counts, Counts]:
@@ -319,18 +346,14 @@ def _unpacked(ordered: Counts, bits: int) -> tuple[Counts, Counts]:
     return ordered >> bits, ordered & ((1 << bits) - 1)
 
 
-def _hashed(tuples: _Keys, begin: int, end: int, within: tuple[int, int] | None = None) -> tuple[Counts, Counts]:
-    """Distinct keys in order with their counts, where few are distinct; all of them, or those of a range."""
+def _hashed(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts, where few are distinct."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels.sorting import by_digits
 
     (slots, tallies), used = _table(SLOTS), 0
     for first, last, chunk in tuples.chunks(begin, end):
         weights = tuples.weights[first:last]
-        if within:
-            weights = weights.copy()
-            found = kernel.between(chunk, weights, *within)
-            chunk, weights = chunk[:found], weights[:found]
         counted, used = kernel.aggregate(chunk, weights, slots, tallies, used)
         while counted < len(chunk):
             larger = _table(4 * len(slots))

@@ -69,21 +69,6 @@ def move(slots, counts, larger, tallies):
 
 
 @kernel
-def between(keys, weights, low, high):
-    """Moves the keys from `low` up to `high`, with their weights if there are any, to the front; returns how many they
-    are."""
-    weighted = len(weights) > 0
-    found = 0
-    for row in range(len(keys)):
-        key = keys[row]
-        keys[found] = key
-        if weighted:
-            weights[found] = weights[row]
-        found += (key >= low) & (key < high)
-    return found
-
-
-@kernel
 def aggregate(keys, weights, slots, counts, used):
     """Counts keys in an open-addressing table that has `used` ones, until it is half full; returns how many of the keys
     were counted, and how many the table has."""

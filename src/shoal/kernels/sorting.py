@@ -83,7 +83,7 @@ def insert(distance, name, distances, names, last):
 
 
 DIGIT = 8
-_DIGITS = 1 << DIGIT
+DIGITS = 1 << DIGIT
 
 
 @kernel
@@ -91,8 +91,8 @@ def by_digits(keys, spare, low, high):
     """Keys from 0 up in the ascending order of their bits from `low` to before `high`, equal ones as they stand. Both
     arrays are overwritten; one of them is what it returns. Many keys take a fraction of the time of comparing them."""
     passes = (high - low + DIGIT - 1) // DIGIT
-    last = np.uint64(_DIGITS - 1)
-    ends = np.zeros((passes, _DIGITS), np.int64)
+    last = np.uint64(DIGITS - 1)
+    ends = np.zeros((passes, DIGITS), np.int64)
     for place in range(len(keys)):
         key = np.uint64(keys[place]) >> np.uint64(low)
         for digit in range(passes):
@@ -100,7 +100,7 @@ def by_digits(keys, spare, low, high):
             key >>= np.uint64(DIGIT)
     for digit in range(passes):
         total = 0
-        for value in range(_DIGITS):
+        for value in range(DIGITS):
             total, ends[digit, value] = total + ends[digit, value], total
         shift, begins = np.uint64(low + digit * DIGIT), ends[digit]
         for place in range(len(keys)):
@@ -113,15 +113,45 @@ def by_digits(keys, spare, low, high):
 
 
 @kernel
+def count_digits(keys, low, counts):
+    """Adds to how many keys have each value of the digit that begins at a bit."""
+    last = np.uint64(DIGITS - 1)
+    for place in range(len(keys)):
+        counts[(np.uint64(keys[place]) >> np.uint64(low)) & last] += 1
+
+
+@kernel
+def place_by_digit(keys, low, begins, placed):
+    """Writes keys where those with the same value of the digit that begins at a bit are to stand; moves `begins` on."""
+    last = np.uint64(DIGITS - 1)
+    for place in range(len(keys)):
+        key = keys[place]
+        value = (np.uint64(key) >> np.uint64(low)) & last
+        placed[np.uint64(begins[value])] = key
+        begins[value] += 1
+
+
+@kernel
+def each_by_digits(keys, spare, ends, low, high):
+    """Sorts stretches of keys, one up to each of the `ends`, by their bits from `low` to before `high`. Both arrays are
+    overwritten; one of them is what it returns."""
+    begin = 0
+    for end in ends:
+        by_digits(keys[begin:end], spare[begin:end], low, high)
+        begin = end
+    return spare if (high - low + DIGIT - 1) // DIGIT % 2 else keys
+
+
+@kernel
 def by_first_digit(hashes, places):
     """Writes the places of hashes in the order of their first digit, equal ones as they stand; returns where each digit
     ends."""
     first = np.uint64(64 - DIGIT)
-    ends = np.zeros(_DIGITS, np.int64)
+    ends = np.zeros(DIGITS, np.int64)
     for place in range(len(hashes)):
         ends[hashes[place] >> first] += 1
     total = 0
-    for value in range(_DIGITS):
+    for value in range(DIGITS):
         total, ends[value] = total + ends[value], total
     for place in range(len(hashes)):
         value = hashes[place] >> first
@@ -134,7 +164,7 @@ def by_first_digit(hashes, places):
 def by_further_digits(hashes, places):
     """Sorts places of hashes that have the same first digit, equal ones as they stand. Hashes are spread evenly: a few
     digits tell nearly all of them apart, and where they do not, all digits are looked at."""
-    count, last = len(places), np.uint64(_DIGITS - 1)
+    count, last = len(places), np.uint64(DIGITS - 1)
     keys, spare = np.empty(count, np.uint64), np.empty(count, np.uint64)
     ordered, others = np.empty(count, places.dtype), np.empty(count, places.dtype)
     for at in range(count):
@@ -142,11 +172,11 @@ def by_further_digits(hashes, places):
         keys[at] = hashes[places[at]]
     for low in (64 - 5 * DIGIT, 0):
         for shift in range(low, 64 - DIGIT, DIGIT):
-            begins = np.zeros(_DIGITS, np.int64)
+            begins = np.zeros(DIGITS, np.int64)
             for at in range(count):
                 begins[(keys[at] >> np.uint64(shift)) & last] += 1
             total = 0
-            for value in range(_DIGITS):
+            for value in range(DIGITS):
                 total, begins[value] = total + begins[value], total
             for at in range(count):
                 value = (keys[at] >> np.uint64(shift)) & last

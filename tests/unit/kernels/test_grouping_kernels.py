@@ -36,28 +36,42 @@ def test_a_warm_process_compiles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("ranges", [False, True])
+@pytest.mark.parametrize("sort", [None, 5000, 3000, 800])
 @pytest.mark.parametrize("radices", [[5, 7, 3], [500, 700, 30_000]])
 def test_chunks_and_threads_change_nothing(
-    monkeypatch: pytest.MonkeyPatch, radices: list[int], ranges: bool, weighted: bool
+    monkeypatch: pytest.MonkeyPatch, radices: list[int], sort: int | None, weighted: bool
 ) -> None:
-    """Tables that grow, chunks of any size, and several threads that share rows or ranges of keys, against numpy."""
+    """Tables that grow or keys that are sorted, so many at a time; chunks of any size and several threads; against
+    numpy."""
     generator = np.random.default_rng(4)
-    columns = [generator.integers(0, radix, 5000, dtype=np.int32) for radix in radices]
+    columns = [(generator.random(5000) ** 3 * radix).astype(np.int32) for radix in radices]
     weights = generator.integers(1, 9, 5000) if weighted else None
     monkeypatch.setattr(grouping, "CHUNK", 77)
     monkeypatch.setattr(grouping, "BLOCK", 1000)
     monkeypatch.setattr(threads, "count", lambda: 3)
-    if ranges:
+    if sort:
         monkeypatch.setattr(grouping, "DENSEST", 0)
-        monkeypatch.setattr(grouping, "SAMPLE", 64)
-        monkeypatch.setattr(grouping, "SORTED", 1.0)
-        monkeypatch.setattr(grouping, "SHARED", 0.0)
+        monkeypatch.setattr(grouping, "SORTED", -1.0)
+        monkeypatch.setattr(grouping, "SORTED_ROWS", sort)
     monkeypatch.setattr(grouping, "SLOTS", 4)
     found = grouping.group(columns, radices, weights=weights, index=True)
     keys, index = np.unique(np.stack(columns), axis=1, return_inverse=True)
     assert np.array_equal(found.keys, keys)
     assert found.index is not None and np.array_equal(found.index, index.ravel())
+    assert np.array_equal(found.counts, np.bincount(index.ravel(), weights).astype(np.int64))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_without_a_digit_of_their_own_add_nothing(monkeypatch: pytest.MonkeyPatch, weighted: bool) -> None:
+    """Sorting where all keys but one have the same first digit."""
+    columns = [np.zeros(40_000, np.int32), np.arange(40_000, dtype=np.int32) % 17_000]
+    columns[0][7] = 999
+    weights = np.arange(40_000) % 5 if weighted else None
+    monkeypatch.setattr(grouping, "BLOCK", 10_000)
+    monkeypatch.setattr(threads, "count", lambda: 4)
+    found = grouping.group(columns, [1000, 17_000], weights=weights)
+    keys, index = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    assert np.array_equal(found.keys, keys)
     assert np.array_equal(found.counts, np.bincount(index.ravel(), weights).astype(np.int64))
 
 

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.sorting import by_digits, by_first_digit, by_further_digits, order_of, value_of_rank
+from shoal.kernels.sorting import (
+    DIGIT,
+    DIGITS,
+    by_digits,
+    by_first_digit,
+    by_further_digits,
+    count_digits,
+    each_by_digits,
+    order_of,
+    place_by_digit,
+    value_of_rank,
+)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 500])
@@ -28,6 +39,21 @@ def test_keys_are_in_the_stable_order_of_their_bits(count, low, high):
     keys = np.random.default_rng(count).integers(0, 2**high, count)
     expected = keys[np.argsort(keys >> low, kind="stable")]
     assert by_digits(keys, np.empty_like(keys), low, high).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5000])
+@pytest.mark.parametrize("low", [0, 5, 8, 9, 17])
+def test_keys_that_stand_by_their_first_digit_are_sorted_one_digit_after_the_other(count, low):
+    top = low + 12
+    keys = np.random.default_rng(count).integers(0, 2 ** (top + DIGIT), count)
+    expected = keys[np.argsort(keys >> low, kind="stable")]
+    counts, placed = np.zeros(DIGITS, np.int64), np.empty_like(keys)
+    count_digits(keys, top, counts)
+    assert counts.tolist() == np.bincount(keys >> top, minlength=DIGITS).tolist()
+    ends = np.cumsum(counts)
+    place_by_digit(keys, top, ends - counts, placed)
+    assert placed.tolist() == keys[np.argsort(keys >> top, kind="stable")].tolist()
+    assert each_by_digits(placed, keys, ends, low, top).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("spread", [2**64 - 1, 2**57, 2**30, 5])
