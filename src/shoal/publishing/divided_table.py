@@ -95,14 +95,18 @@ class Whole:
 
 
 def _in_threads(work: Callable[[Given], Result], things: Sequence[Given], run: Run) -> list[Result]:
-    """What some work makes of each thing, until the run is cancelled."""
+    """What some work makes of each thing, until the run is cancelled. Threads of the work share the processors."""
     from shoal.kernels import threads
+
+    available = threads.count()
+    workers = max(1, min(available, len(things)))
 
     def one(thing: Given) -> Result:
         run.check()
+        threads.at_most(available // workers)
         return work(thing)
 
-    with ThreadPoolExecutor(threads.count()) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(one, things))
 
 

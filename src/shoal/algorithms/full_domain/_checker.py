@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -32,9 +32,6 @@ SHARED = 1 << 16
 
 SENSITIVE = 3
 """How many times as long a tuple takes whose sensitive values count."""
-
-START = 2000
-"""Tuples that could be looked at in the time that it takes to begin with a node."""
 
 NOTHING: Floats = np.zeros((0, 0))
 
@@ -95,7 +92,7 @@ class Checker:
         if not nodes:
             return
         self.watch.check()
-        results = self._checked_together(self._shares(nodes), as_bases)
+        results = self._checked_together(nodes, as_bases)
         for node in nodes:
             base, checked, small = results[node]
             self._note(base, checked)
@@ -103,43 +100,45 @@ class Checker:
                 self.groupings.keep(small)
 
     def _checked_together(
-        self, shares: list[list[tuple[Base, Node]]], as_bases: bool
+        self, nodes: Sequence[Node], as_bases: bool
     ) -> dict[Node, tuple[Base, _Checked, Base | None]]:
-        """What there is to say about nodes, each share in a thread and a room of its own."""
-        self.groupings.room(len(shares) - 1)
+        """What there is to say about nodes. Each thread has a room of its own and takes the next node, those that take
+        long first; one thread alone checks all nodes of a base in one call, unless the room is needed in between."""
+        based = sorted(zip(self.groupings.bases_of(nodes), nodes, strict=True), key=lambda each: -len(each[0]))
+        threads = self._threads(based)
+        apart = as_bases or threads > 1
+        waiting = deque(
+            (base, some)
+            for base, same in groupby(based, key=itemgetter(0))
+            for there in [[node for _, node in same]]
+            for some in ([[node] for node in there] if apart else [there])
+        )
+        self.groupings.room(threads - 1)
         results: dict[Node, tuple[Base, _Checked, Base | None]] = {}
 
         def work(room: int) -> None:
-            # Those of one base are checked in one call, unless the room is needed in between.
-            for base, same in groupby(shares[room], key=itemgetter(0)):
-                there = [node for _, node in same]
-                for some in [[node] for node in there] if as_bases else [there]:
-                    for node, checked in zip(some, self._check(base, some, room), strict=True):
-                        small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
-                        results[node] = (base, checked, small)
+            while waiting:
+                try:
+                    base, some = waiting.popleft()
+                except IndexError:  # another thread has just taken the last one
+                    return
+                for node, checked in zip(some, self._check(base, some, room), strict=True):
+                    small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
+                    results[node] = (base, checked, small)
 
-        if len(shares) > 1 and self._pool is None:
+        if threads > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(work, room) for room in range(1, len(shares))] if self._pool is not None else []
+        others = [self._pool.submit(work, room) for room in range(1, threads)] if self._pool is not None else []
         work(0)
         for other in others:
             other.result()
         return results
 
-    def _shares(self, nodes: Sequence[Node]) -> list[list[tuple[Base, Node]]]:
-        """What each thread checks: nodes with the bases that they are grouped from, which say how long that takes."""
-        shared = sorted(zip(self.groupings.bases_of(nodes), nodes, strict=True), key=lambda each: -len(each[0]))
+    def _threads(self, based: Sequence[tuple[Base, Node]]) -> int:
+        """How many threads check nodes; their bases say how long that takes."""
         asked = self.judge.asked
-        tuples = sum(len(base) for base, _ in shared) * (SENSITIVE if asked is None or asked.sensitive else 1)
-        if self.threads == 1 or tuples < SHARED:
-            return [shared]
-        shares: list[list[tuple[Base, Node]]] = [[] for _ in range(min(self.threads, len(nodes)))]
-        loads = [0] * len(shares)
-        for base, node in shared:  # the long ones first, each to whoever has least to do
-            least = loads.index(min(loads))
-            shares[least].append((base, node))
-            loads[least] += len(base) + START
-        return shares
+        tuples = sum(len(base) for base, _ in based) * (SENSITIVE if asked is None or asked.sensitive else 1)
+        return 1 if tuples < SHARED else min(self.threads, len(based))
 
     def _note(self, base: Base, checked: _Checked) -> NodeVerdict:
         """Remembers a verdict and what goes with it."""
