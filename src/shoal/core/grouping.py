@@ -26,7 +26,7 @@ SAMPLE = 1 << 16
 CHUNK = 1 << 18
 """Rows whose keys are made at a time: enough that the interpreter, which threads wait for, has little to do between."""
 SLOTS = 1 << 12
-SORTED = 0.3
+SORTED = 0.25
 """Where more of a sample is distinct, sorting is quicker than a hash table."""
 SORTED_ROWS = 1 << 25
 """How many rows are sorted at a time, which take 16 bytes each."""
