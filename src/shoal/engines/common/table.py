@@ -145,6 +145,19 @@ class EncodedColumn:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class _Selection:
+    """Which rows of a larger table are part of one, and the orders of the larger one that were known by then."""
+
+    inside: NDArray[np.bool_]
+    orders: dict[int, Rows]
+
+    def order(self, seed: int) -> Rows:
+        order = self.orders[seed]
+        rows: Rows = (np.cumsum(self.inside) - 1).take(order.take(np.flatnonzero(self.inside.take(order))))
+        return rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MemoryTable(CommonTable):
     """Columns with a role as integers; the others stay at the source until a release needs them. Of the rows there,
     those that are `included` are part of the table; None: all. Columns that are only `known` are encoded, and otherwise
@@ -158,6 +171,7 @@ class MemoryTable(CommonTable):
     known: frozenset[str] = frozenset()
     _tuple_codes: dict[tuple[str, ...], Codes] = field(default_factory=dict)
     _orders: dict[int, Rows] = field(default_factory=dict)
+    _selection: _Selection | None = None
     weights: None = None
 
     def codes(self, name: str) -> Codes:
@@ -184,9 +198,13 @@ class MemoryTable(CommonTable):
     def order(self, seed: int) -> Rows:
         """The rows by a hash of the whole record that is keyed with the seed."""
         if seed not in self._orders:
-            hashes = row_hashes(self.load(self.source.names).items(), seed)
+            if self._selection is not None and seed in self._selection.orders:
+                order = self._selection.order(seed)
+            else:
+                hashes = row_hashes(self.load(self.source.names).items(), seed)
+                order = np.argsort(hashes, kind="stable")
             self._orders.clear()
-            self._orders[seed] = np.argsort(hashes, kind="stable")
+            self._orders[seed] = order
         return self._orders[seed]
 
     def order_by_tuple(self, quasi: Sequence[str], seed: int) -> Rows:
@@ -208,20 +226,22 @@ class MemoryTable(CommonTable):
     def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> MemoryTable:
         inside = np.ones(self.records, dtype=np.bool_)
         for name, least, greatest in zip(quasi, low, high, strict=True):
-            codes = self.codes(name)
-            if least > 0 or greatest < self.columns[name].hierarchy.size - 1:
-                inside &= (least <= codes) & (codes <= greatest)
+            self.check_known(name)
+            column = self.columns[name]
+            if least > 0:
+                inside &= column.codes >= least
+            if greatest < column.hierarchy.size - 1:
+                inside &= column.codes <= greatest
         included = inside
         if self.included is not None:
             included = self.included.copy()
             included[self.included] = inside
         rows = np.flatnonzero(inside)  # taken by place, which lets other threads work meanwhile, as a mask does not
         columns = {name: replace(column, codes=column.codes.take(rows)) for name, column in self.columns.items()}
-        places = np.cumsum(inside) - 1
-        orders = {
-            seed: places.take(order.take(np.flatnonzero(inside.take(order)))) for seed, order in self._orders.items()
-        }
-        return replace(self, columns=columns, records=len(rows), included=included, _tuple_codes={}, _orders=orders)
+        chosen = _Selection(inside, dict(self._orders))
+        return replace(
+            self, columns=columns, records=len(rows), included=included, _tuple_codes={}, _orders={}, _selection=chosen
+        )
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         texts = [(name, self.identifiers(name)) for name in names]
