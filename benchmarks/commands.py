@@ -200,6 +200,24 @@ def _shown(title: str, taken: Taken) -> str:
     return f"| {title} | {taken.wall:.1f} | {taken.processor:.1f}{over} | {taken.peak:.2f} | {note} |"
 
 
+def _together(found: Mapping[str, Mapping[str, Taken]]) -> Iterator[str]:
+    """All tables as one: processor time, the clock and memory of each line; what was interrupted took longer."""
+    yield "\n| command |" + "".join(f" {name}: processor, s | clock, s | peak, GB |" for name in WORDS)
+    yield "|---|" + "---:|" * 3 * len(WORDS)
+    for title, tables in found.items():
+        cells = []
+        for name in WORDS:
+            taken = tables.get(name)
+            if taken is None:
+                cells += [""] * 3
+                continue
+            stopped = "" if taken.stopping is None else "over "
+            seconds = f"{stopped}{taken.processor:.1f}"
+            bold = "**" if taken.processor > OVER else ""
+            cells += [f"{bold}{seconds}{bold}", f"{stopped}{taken.wall:.1f}", f"{taken.peak:.2f}"]
+        yield f"| {title} | {' | '.join(cells)} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("titles", nargs="*")
@@ -208,6 +226,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
     check()
+    found: dict[str, dict[str, Taken]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         for name in [asked.table] if asked.table else list(WORDS):
             folder = (asked.folder or Path(temporary)) / name
@@ -223,7 +242,10 @@ def main() -> None:
                     continue
                 kept = folder / "outputs" / f"{number:03}"
                 kept.unlink(missing_ok=True)
-                print(_shown(line.title, _run(line, folder, words, asked.limit, kept)), flush=True)
+                taken = found.setdefault(line.title, {})[name] = _run(line, folder, words, asked.limit, kept)
+                print(_shown(line.title, taken), flush=True)
+    if not asked.table:
+        print("\n".join(_together(found)))
 
 
 if __name__ == "__main__":
