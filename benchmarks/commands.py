@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks._command_lines import WORDS, Line, lines
+from benchmarks.startup import installed
 
 LIMIT = 120.0
 OVER = 30.0
@@ -96,7 +97,7 @@ def measured(words: list[str], folder: Path, limit: float, kept: Path | None = N
 def _environment() -> dict[str, str]:
     """What a command needs that is run in another folder."""
     path = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    return {**installed(), "PYTHONPATH": os.pathsep.join(path)}
 
 
 def _waited(process: subprocess.Popen[bytes], began: float, limit: float) -> Taken:

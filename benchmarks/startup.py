@@ -30,7 +30,7 @@ WARM = 3
 
 TRICKS = {
     "nothing": "",
-    "Arrow without pandas": "from shoal.cli import lean; lean.without_pandas = lambda: None",
+    "Arrow without pandas": "from shoal.cli import fast_start; fast_start.without_pandas = lambda: None",
     "kernels without the compiler's modules": """
 from shoal.kernels.caching import KernelCache
 load = KernelCache.load_overload

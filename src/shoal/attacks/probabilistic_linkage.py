@@ -195,7 +195,8 @@ def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[
 
     def table(first: Codes, last: Codes) -> pa.Table:
         named = {f"low{at}": first[at] for at in columns} | {f"high{at}": last[at] for at in columns}
-        return pa.table({"unique_id": np.arange(first.shape[1]), **named})
+        # Splink compares numbers as texts anyway, and would spell them again in every join.
+        return pa.table({"unique_id": pa.array(range(first.shape[1])).cast(pa.string()), **named})
 
     def agreeing(some: list[int]) -> str:
         return " and ".join(f"l.low{at} <= r.high{at} and r.low{at} <= l.high{at}" for at in some)
@@ -238,7 +239,8 @@ def _link(people: Codes, low: Codes, high: Codes, seed: int, run: Run) -> tuple[
         linker = Linker(tables, model, log_level=logging.ERROR)
         predicted: Any = linker.inference.predict(threshold_match_weight=-1000)
         pairs = predicted.as_pyarrow_table()
-    persons, classes, weights = (pairs[name].to_numpy() for name in ("unique_id_l", "unique_id_r", "match_weight"))
+    persons, classes = (pairs[name].cast(pa.int64()).to_numpy() for name in ("unique_id_l", "unique_id_r"))
+    weights = pairs["match_weight"].to_numpy()
     most = np.full(people.shape[1], -np.inf)
     np.maximum.at(most, persons, weights)
     best = weights >= most[persons] - 1e-9

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import fast_start, options, output
 
 if TYPE_CHECKING:
     from shoal.overlap import Overlap, OverlapQuestion
@@ -245,17 +245,17 @@ def ask(
 
 def _check(ledger: Path | None) -> None:
     """Refuses, before any work is done, a ledger in which no session can be entered."""
-    from shoal.ledger import Ledger
-
     if ledger is not None:
+        from shoal.ledger import Ledger
+
         Ledger(ledger).check_writable()
 
 
 def _enter(ledger: Path | None, step: str, column: str, figures: dict[str, int]) -> None:
     """Enters a session: when it took place, which step of it was this holder's, and how long the lists were."""
-    from shoal.ledger import Ledger
-
     if ledger is not None:
+        from shoal.ledger import Ledger
+
         Ledger(ledger).enter_session({"step": step, "column": column, **figures})
 
 
@@ -270,14 +270,20 @@ def _check_common(size_only: bool, target: Path | None) -> None:
 
 
 def _identifiers(source: Path, column: str) -> list[str | None]:
-    """A column as it stands in a file, row by row."""
+    return texts(source, [column])[column]
+
+
+def texts(source: Path, names: Sequence[str]) -> dict[str, list[str | None]]:
+    """Columns as they stand in a file, row by row."""
     from shoal import api
 
-    data = api.read(source, sensitive=[column], kinds={column: "categorical"})
-    hierarchy = data.schema[column].hierarchy
-    assert hierarchy is not None
-    texts = hierarchy.labels[0].tolist()
-    return [texts[code] for code in data.codes(column).tolist()]
+    fast_start.without_pandas()
+    data = api.read(source, sensitive=names, kinds=dict.fromkeys(names, "categorical"))
+    columns = {}
+    for name in names:
+        labels = data.schema.hierarchy_of(name).labels[0].tolist()
+        columns[name] = [labels[code] for code in data.codes(name).tolist()]
+    return columns
 
 
 def content(path: Path) -> bytes:

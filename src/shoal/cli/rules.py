@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -203,8 +204,6 @@ def _next(after: RulesMessage) -> str:
 def _entering(ledger: Path | None, sessions: int | None, known: RulesMessage, *, first: bool) -> Any:
     """What enters the session in a ledger, at the first turn; refuses one that may not be answered any more."""
     from shoal.errors import ParameterError
-    from shoal.ledger import Ledger
-    from shoal.ledger.sessions import SESSIONS, check_answer, enter_answer
 
     if ledger is None:
         if sessions is not None:
@@ -212,6 +211,9 @@ def _entering(ledger: Path | None, sessions: int | None, known: RulesMessage, *,
         return lambda: None
     if not first:
         return lambda: None
+    from shoal.ledger import Ledger
+    from shoal.ledger.sessions import SESSIONS, check_answer, enter_answer
+
     most, book = sessions or SESSIONS, Ledger(ledger)
     check_answer(book, most=most, session=known.plan.session)
     book.check_writable()
@@ -226,31 +228,22 @@ def _entering(ledger: Path | None, sessions: int | None, known: RulesMessage, *,
 
 def _items(source: Path) -> tuple[Item, ...]:
     """The items of a table: a column and a value in each row."""
+    from shoal.cli.overlap import texts
     from shoal.errors import InputError
 
-    columns = _texts(source, ["column", "value"])
+    columns = texts(source, ["column", "value"])
     if any(text is None for column in columns.values() for text in column):
         raise InputError(f"{source.name}: an item lacks its column or its value")
     return tuple((str(column), str(value)) for column, value in zip(*columns.values(), strict=True))
 
 
-def _rows(source: Path, items: tuple[Item, ...], person: str | None) -> list[dict[str, str | None]]:
+def _rows(source: Path, items: tuple[Item, ...], person: str | None) -> Iterator[dict[str, str | None]]:
     """The records of a table, by the columns that items are about."""
+    from shoal.cli.overlap import texts
+
     names = list(dict.fromkeys([column for column, _ in items] + ([] if person is None else [person])))
-    columns = _texts(source, names)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _texts(source: Path, names: list[str]) -> dict[str, list[str | None]]:
-    """Columns as they stand in a file, row by row."""
-    from shoal import api
-
-    data = api.read(source, sensitive=names, kinds=dict.fromkeys(names, "categorical"))
-    columns = {}
-    for name in names:
-        labels = data.schema.hierarchy_of(name).labels[0].tolist()
-        columns[name] = [labels[code] for code in data.codes(name).tolist()]
-    return columns
+    columns = texts(source, names)
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
 def _tell(as_json: bool, figures: dict[str, Any], sentence: str) -> None:

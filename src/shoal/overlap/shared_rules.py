@@ -27,6 +27,7 @@ import hmac
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,13 +134,14 @@ def transactions(
         >>> transactions([{"town": "Rome "}, {"town": "Oslo"}], [("Town", "rome")]).tolist()
         [[True], [False]]
     """
-    places = {(normalized(column), normalized(value)): place for place, (column, value) in enumerate(items)}
+    spelling = cache(normalized)  # most values of a table are repeated very often
+    places = {(spelling(column), spelling(value)): place for place, (column, value) in enumerate(items)}
     owners: dict[str, int] = {}
     found: list[tuple[int, int]] = []
     for place, row in enumerate(rows):
-        spelled = {normalized(column): normalized(value) for column, value in row.items() if value is not None}
+        spelled = {spelling(column): spelling(value) for column, value in row.items() if value is not None}
         # Whoever is not named is somebody else each time.
-        name = str(place) if person is None else spelled.get(normalized(person), f"\0{place}")
+        name = str(place) if person is None else spelled.get(spelling(person), f"\0{place}")
         owner = owners.setdefault(name, len(owners))
         found += [(owner, places[entry]) for entry in spelled.items() if entry in places]
     has = np.zeros((len(owners), len(items)), np.bool_)

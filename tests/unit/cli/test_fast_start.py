@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,4 +29,18 @@ assert "pandas" not in sys.modules
 def test_pandas_is_there_for_whoever_asks_for_it(then: str) -> None:
     pytest.importorskip("pandas")
     done = subprocess.run([sys.executable, "-c", START + then], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_holders_read_their_lists_without_pandas(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    (tmp_path / "list.csv").write_text("name,town\nAda,Rome\nBo,\n")
+    read = """
+import sys
+from pathlib import Path
+from shoal.cli.overlap import texts
+assert texts(Path(sys.argv[1]), ["name", "town"]) == {"name": ["Ada", "Bo"], "town": ["Rome", None]}
+assert "pandas" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", read, tmp_path / "list.csv"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
