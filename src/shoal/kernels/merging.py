@@ -22,8 +22,8 @@ class Ranges(NamedTuple):
 
 
 class Mergers(NamedTuple):
-    """The mergers of one round: `standing` are the clusters that have not gone, `into` has the cluster that each one went
-    to, `fresh` says which neither went nor grew, `added` what a broken one's merger adds to the loss."""
+    """The mergers of one round: `standing` are the clusters that have not gone, `into` has the cluster that each one
+    went to, `fresh` says which neither went nor grew, `added` what a broken one's merger adds to the loss."""
 
     ranges: Ranges
     standing: Ranged
