@@ -242,12 +242,13 @@ class _Bundles:
 
         members = [np.flatnonzero(self.values == self.order[place]) for place in places]
         sizes = np.array([len(each) for each in members])
-        pools = Pools(np.concatenate(members), np.append(0, np.cumsum(sizes)[:-1]), sizes)
+        order = np.concatenate(members)
+        points = self.records.points[self.records.tuples[order]]
+        pools = Pools(order, points, np.append(0, np.cumsum(sizes)[:-1]), sizes)
         edges = np.linspace(0, len(widths), min(PORTIONS, len(widths)) + 1).astype(np.int64)
-        points, tuples, costs = self.records.points, self.records.tuples, self.records.costs
         for begin, end in pairwise(edges.tolist()):
             some, at, seed = widths[begin:end], first + begin, int(generator.integers(2**31))
-            bundle(pools, some, points, tuples, costs, LOOKED_AT, owners, at, seed, run.flag)
+            bundle(pools, some, self.records.costs, LOOKED_AT, owners, at, seed, run.flag)
             run.report(end / len(widths), "building classes")
 
 

@@ -234,14 +234,11 @@ def _split(records: Records, buckets: Buckets, generator: np.random.Generator, r
         sizes: Counts = np.array([len(bucket.get(value, ())) for value in order], np.int64)
         height = int(sizes[0])
         widths = (sizes[None] > np.arange(height)[:, None]).sum(axis=1)
-        pools = Pools(
-            np.array([record for value in order for record in bucket.get(value, ())], np.int64),
-            np.cumsum(sizes) - sizes,
-            sizes.copy(),
-        )
+        members = np.array([record for value in order for record in bucket.get(value, ())], np.int64)
+        points = records.points[records.tuples[members]]
+        pools = Pools(members, points, np.cumsum(sizes) - sizes, sizes.copy())
         seed = int(generator.integers(2**31))
-        points, tuples, costs = records.points, records.tuples, records.costs
-        bundle(pools, widths, points, tuples, costs, LOOKED_AT, owners, first, seed, run.flag)
+        bundle(pools, widths, records.costs, LOOKED_AT, owners, first, seed, run.flag)
         for value, size in zip(order, sizes.tolist(), strict=True):
             groups.append(first + np.arange(size, height))
             leaves.append(np.full(height - size, value))

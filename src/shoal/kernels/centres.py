@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.index import Roster, Walk, joined, near_bucket, retire, roster, start, stretch, walk_through
+from shoal.kernels.cost import cost
+from shoal.kernels.index import Ranged, Walk, fit, joined, move, next_ranges, ranged, start, strike, walk_through
 from shoal.kernels.sorting import first_from, order_of
 
 
@@ -25,11 +26,10 @@ class Centres(NamedTuple):
 
 
 class Gathering(NamedTuple):
-    """Clusters that records join, those first that are `open`, and where their centres lie."""
+    """Clusters that records join, and where the centres of those that are open lie."""
 
     centres: Centres
-    open: Any
-    roster: Roster
+    ranges: Ranged
     walk: Walk
 
 
@@ -92,29 +92,30 @@ def surplus(owners, tuples, points, centres, costs, least):
 @kernel
 def gathering(centres, boxes, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    clusters = Gathering(centres, centres.sizes < least, roster(boxes), walk_through(boxes))
-    for cluster in range(len(centres.sizes)):
-        stretch(cluster, centres.low[cluster], centres.high[cluster], clusters.roster)
-        if not clusters.open[cluster]:
-            retire(cluster, clusters.roster)
-    return clusters
+    return Gathering(centres, ranged(boxes, centres.low, centres.high, centres.sizes < least), walk_through(boxes))
 
 
 @inner
-def _closest(point, low, high, open_, boxes, alive, walk, costs):
+def _closest(point, ranges, walk, costs):
     """The open cluster whose centre is closest to a record."""
+    boxes, low, high, kept = ranges.roster.boxes, ranges.low, ranges.high, ranges.kept
+    order, begins, ends = boxes.order, boxes.begins, boxes.ends
     best, chosen = np.inf, -1
     start(walk)
     while True:
-        node = near_bucket(walk, boxes, alive, 0, costs, point, point, best, 0)
+        node = next_ranges(walk, ranges, costs, point, point, best)
         if node < 0:
             return chosen
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            cluster = boxes.order[place]
-            if open_[cluster]:
-                here = joined(costs, low[cluster], high[cluster], point, best)
-                if here < best:
-                    best, chosen = here, cluster
+        for place in range(begins[node], ends[node]):
+            if kept[place]:
+                total = 0.0
+                for attribute in range(len(point)):
+                    code = point[attribute]
+                    total += cost(costs, attribute, min(low[place, attribute], code), max(high[place, attribute], code))
+                    if total > best:
+                        break
+                if total < best:
+                    best, chosen = total, order[place]
 
 
 @kernel
@@ -123,21 +124,20 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
 
     A cluster that has `least` records closes; when all are closed, all open for good.
     """
-    centres, alive = clusters.centres, clusters.roster.alive
+    centres, ranges = clusters.centres, clusters.ranges
+    alive, boxes = ranges.roster.alive, ranges.roster.boxes
     for row in free:
         if flag[0]:
             break
         if alive[0] == 0:
-            clusters.open[:] = True
-            alive[:] = clusters.roster.boxes.ends - clusters.roster.boxes.begins
+            ranges.kept[:] = True
+            alive[:] = boxes.ends - boxes.begins
+            fit(ranges)
         point = points[tuples[row]]
-        cluster = _closest(
-            point, centres.low, centres.high, clusters.open, clusters.roster.boxes, alive, clusters.walk, costs
-        )
+        cluster = _closest(point, ranges, clusters.walk, costs)
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        stretch(cluster, centres.low[cluster], centres.high[cluster], clusters.roster)
+        move(cluster, centres.low[cluster], centres.high[cluster], ranges)
         if before < least and centres.sizes[cluster] == least:
-            clusters.open[cluster] = False
-            retire(cluster, clusters.roster)
+            strike(cluster, ranges)

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import span, union
-from shoal.kernels.index import Roster, Walk, near_bucket, retire, roster, start, stretch, walk_through
+from shoal.kernels.cost import cost, span, union
+from shoal.kernels.index import Ranged, Walk, move, next_ranges, ranged, start, strike, walk_through
 
 ROUNDING = 1e-9
 """More than rounding errs, so that a sum that was stopped early never looks cheaper."""
@@ -22,11 +22,11 @@ class Ranges(NamedTuple):
 
 
 class Mergers(NamedTuple):
-    """The mergers of one round: `into` has the cluster that each one went to, `fresh` says which neither went nor grew,
-    `added` what a broken one's merger adds to the loss."""
+    """The mergers of one round: `standing` are the clusters that have not gone, `into` has the cluster that each one
+    went to, `fresh` says which neither went nor grew, `added` what a broken one's merger adds to the loss."""
 
     ranges: Ranges
-    roster: Roster
+    standing: Ranged
     walk: Walk
     into: Any
     fresh: Any
@@ -46,13 +46,10 @@ def ranges(low, high, sizes, costs):
 def mergers(clusters, boxes):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     count = len(clusters.sizes)
-    state = Mergers(
-        clusters, roster(boxes), walk_through(boxes), np.arange(count).astype(np.int32), np.ones(count, np.bool_),
-        np.zeros(count),
+    return Mergers(
+        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_)), walk_through(boxes),
+        np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
-    for cluster in range(count):
-        stretch(cluster, clusters.low[cluster], clusters.high[cluster], state.roster)
-    return state
 
 
 @inner
@@ -66,23 +63,30 @@ def _widen(cluster, low, high, clusters):
 def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
-    clusters, boxes, alive = mergers.ranges, mergers.roster.boxes, mergers.roster.alive
+    clusters, standing, walk = mergers.ranges, mergers.standing, mergers.walk
+    lows, highs, kept, boxes = standing.low, standing.high, standing.kept, standing.roster.boxes
+    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, clusters.sizes, clusters.paid
     low, high = clusters.low[cluster], clusters.high[cluster]
     best, chosen = np.inf, -1
-    size, own = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
-    start(mergers.walk)
+    size, own = sizes[cluster], sizes[cluster] * paid[cluster]
+    start(walk)
     while True:
         worth = best if by_union else (best + own) / size
-        node = near_bucket(mergers.walk, boxes, alive, 0, costs, low, high, worth, 0)
+        node = next_ranges(walk, standing, costs, low, high, worth)
         if node < 0:
             return chosen
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            other = boxes.order[place]
-            if other == cluster or mergers.into[other] != other:
+        for place in range(begins[node], ends[node]):
+            other = order[place]
+            if other == cluster or not kept[place]:
                 continue
-            both, theirs = size + clusters.sizes[other], clusters.sizes[other] * clusters.paid[other]
+            both, theirs = size + sizes[other], sizes[other] * paid[other]
             limit = best if by_union else (best + own + theirs) / both
-            here = union(costs, low, high, clusters.low[other], clusters.high[other], limit)
+            here = 0.0
+            for attribute in range(len(low)):
+                begin = min(low[attribute], lows[place, attribute])
+                here += cost(costs, attribute, begin, max(high[attribute], highs[place, attribute]))
+                if here > limit:
+                    break
             score = here if by_union else here * both - own - theirs
             if score < best - ROUNDING:
                 best, chosen = score, other
@@ -111,11 +115,11 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
             continue
         mergers.into[cluster] = other
         mergers.fresh[cluster], mergers.fresh[other] = False, False
-        retire(cluster, mergers.roster)
+        strike(cluster, mergers.standing)
         clusters.sizes[other] += size
         clusters.paid[other] = both
         _widen(other, low, high, clusters)
-        stretch(other, clusters.low[other], clusters.high[other], mergers.roster)
+        move(other, clusters.low[other], clusters.high[other], mergers.standing)
 
 
 @kernel

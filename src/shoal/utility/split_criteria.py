@@ -17,7 +17,7 @@ SMALL = 1e-6
 def _entropy_terms(counts: Floats) -> Floats:
     """x log2 x, nothing where there is (almost) nothing."""
     safe = np.where(counts < SMALL, 1.0, counts)
-    return np.where(counts < SMALL, 0.0, counts * np.log2(safe))
+    return safe * np.log2(safe)
 
 
 def information_gains(counts: Floats, total: float) -> Floats:

@@ -110,7 +110,7 @@ class Grower:
             # The threshold is the greatest value of the table that is not above the middle.
             values = self._values(split.attribute)
             node.threshold = float(values[np.searchsorted(values, split.threshold + SMALL, side="right") - 1])
-        node.branches = [self._node(*part, levels - 1) for part in self._parts(node)]
+        node.branches = [self._node(*part, levels - 1) for part in self._parts(node, self._branches(node))]
         return node
 
     def _values(self, place: int) -> Floats:
@@ -124,10 +124,15 @@ class Grower:
         return np.bincount(labels, weights=weights, minlength=self.classes).astype(np.float64)
 
     def _branch_weights(self, branch: Ints, labels: Ints, weights: Floats, size: int) -> Floats:
-        """The weight of each class in each of so many branches; records in none do not count."""
-        known = branch >= 0
-        cells = branch[known] * self.classes + labels[known]
-        counts = np.bincount(cells, weights=weights[known], minlength=size * self.classes)
+        """The weight of each class in each of so many branches; records in none do not count. Several columns, one a
+        row, may have their branches."""
+        cells = branch * self.classes + labels
+        if self._whole:
+            counts = np.bincount(cells.ravel(), minlength=size * self.classes)
+        else:
+            known = branch >= 0
+            weights = np.broadcast_to(weights, branch.shape)[known]
+            counts = np.bincount(cells[known], weights=weights, minlength=size * self.classes)
         return counts.reshape(size, -1).astype(np.float64)
 
     def _best_split(self, rows: Ints, weights: Floats, counts: Floats) -> _Split | None:
@@ -166,8 +171,8 @@ class Grower:
         for at in range(0, len(names.places), step):
             begin, end = names.ends[at], names.ends[at + step]
             codes = names.codes[at : at + step, rows]
-            branch = np.where(codes < 0, -1, codes - begin).ravel()
-            counts = self._branch_weights(branch, np.tile(labels, step), np.tile(weights, step), int(end - begin))
+            branch = codes - begin if self._whole else np.where(codes < 0, -1, codes - begin)
+            counts = self._branch_weights(branch, labels, weights, int(end - begin))
             large = np.append(0, np.cumsum(counts.sum(axis=1) >= self.smallest - SMALL))
             ends = names.ends[at : at + step + 1] - begin
             for place in np.flatnonzero(large[ends[1:]] - large[ends[:-1]] >= 2).tolist():
@@ -232,6 +237,8 @@ class Grower:
 
     def _add_unknown(self, node: Node) -> None:
         """Records whose value is missing count in every branch, by its share."""
+        if self._whole:
+            return
         assert node.attribute is not None
         unknown = np.isnan(self.rows[node.rows, node.attribute])
         if unknown.any():
@@ -246,9 +253,8 @@ class Grower:
         assert node.attribute is not None
         return branches_of(node, self.rows[node.rows, node.attribute])
 
-    def _parts(self, node: Node) -> list[tuple[Ints, Floats]]:
+    def _parts(self, node: Node, branch: Ints) -> list[tuple[Ints, Floats]]:
         """The records that go down each branch, with their weights."""
-        branch = self._branches(node)
         if branch.min(initial=0) >= 0:
             narrow = branch.astype(np.int16) if len(node.counts) < 1 << 15 else branch  # sorted by digits
             order = np.argsort(narrow, kind="stable")
@@ -271,60 +277,65 @@ class Grower:
         if node.leaf:
             node.counts = self._class_weights(self.labels[rows], weights)[None, :]
             return
-        self._count_branches(node)
-        for branch, part in zip(node.branches, self._parts(node), strict=True):
-            self._reset(branch, *part)
+        for below, part in zip(node.branches, self._parts(node, self._count_branches(node)), strict=True):
+            self._reset(below, *part)
 
-    def _count_branches(self, node: Node) -> None:
-        labels, size = self.labels[node.rows], len(node.branches)
-        node.counts = self._branch_weights(self._branches(node), labels, node.weights, size)
+    def _count_branches(self, node: Node) -> Ints:
+        """Counts the classes in each branch; returns the branch that each record takes."""
+        branch, labels = self._branches(node), self.labels[node.rows]
+        node.counts = self._branch_weights(branch, labels, node.weights, len(node.branches))
         self._add_unknown(node)
+        return branch
 
-    def _collapse(self, node: Node) -> None:
-        """Makes leaves of nodes whose branches are no better on the training records."""
+    def _collapse(self, node: Node) -> list[float]:
+        """Makes leaves of nodes whose branches are no better on the training records. Returns how many of these are
+        wrong in each leaf that there was below."""
         if node.leaf:
-            return
+            return [node.wrong]
         self.run.check()
-        if sum(leaf.wrong for leaf, _ in node.leaves()) >= node.wrong - 1e-3:
+        wrong = [each for branch in node.branches for each in self._collapse(branch)]
+        if sum(wrong) >= node.wrong - 1e-3:
             node.become_leaf()
-            return
-        for branch in node.branches:
-            self._collapse(branch)
+        return wrong
 
-    def _prune(self, node: Node) -> None:
-        """Bottom-up: a leaf, or the largest branch in the place of the node, where that is no worse by estimate."""
-        if node.leaf:
-            return
-        for branch in node.branches:
-            self._prune(branch)
+    def _prune(self, node: Node) -> list[float]:
+        """Bottom-up: a leaf, or the largest branch in the place of the node, where that is no worse by estimate.
+        Returns the pessimistic errors of the leaves below."""
+        errors = [error for branch in node.branches for error in self._prune(branch)]
         while not node.leaf:
             self.run.check()
+            as_leaf = pessimistic_errors(node.total, node.wrong, self.confidence)
+            as_tree = sum(errors)
             sizes = node.counts.sum(axis=1)
             # of equally large ones the last
             largest = node.branches[int(len(sizes) - 1 - np.argmax(sizes[::-1]))]
-            raised = self._estimate(largest, node.rows, node.weights) if self.raising else np.inf
-            as_leaf = pessimistic_errors(node.total, node.wrong, self.confidence)
-            as_tree = sum(pessimistic_errors(leaf.total, leaf.wrong, self.confidence) for leaf, _ in node.leaves())
+            # Neither comparison below holds any other way beyond the greater of the two.
+            limit = max(as_tree + 0.1 + SMALL, as_leaf - 0.1 - SMALL) + SMALL
+            raised = self._estimate(largest, node.rows, node.weights, limit) if self.raising else np.inf
             if as_leaf <= as_tree + 0.1 + SMALL and as_leaf <= raised + 0.1 + SMALL:
                 node.become_leaf()
             elif raised <= as_tree + 0.1 + SMALL:
                 node.attribute, node.threshold = largest.attribute, largest.threshold
                 node.branches, node.counts = largest.branches, largest.counts
                 self._reset(node, node.rows, node.weights)
-                for branch in node.branches:
-                    self._prune(branch)
+                errors = [error for branch in node.branches for error in self._prune(branch)]
             else:
-                return
+                return errors
+        return [pessimistic_errors(node.total, node.wrong, self.confidence)]
 
-    def _estimate(self, node: Node, rows: Ints, weights: Floats) -> float:
-        """The pessimistic error of a branch if all these records went down it."""
+    def _estimate(self, node: Node, rows: Ints, weights: Floats, limit: float) -> float:
+        """The pessimistic error of a branch if all these records went down it; stops, with what it has, once that
+        exceeds a limit."""
         self.run.check()
         if node.leaf:
             counts = self._class_weights(self.labels[rows], weights)
             total = float(counts.sum())
             return pessimistic_errors(total, float(counts.sum() - counts.max(initial=0.0)), self.confidence)
         trial = replace(node, rows=rows, weights=weights)
-        self._count_branches(trial)
-        return sum(
-            self._estimate(branch, *part) for branch, part in zip(node.branches, self._parts(trial), strict=True)
-        )
+        branch = self._count_branches(trial)
+        total = 0.0
+        for below, part in zip(node.branches, self._parts(trial, branch), strict=True):
+            total += self._estimate(below, *part, limit - total)
+            if total > limit:
+                break
+        return total

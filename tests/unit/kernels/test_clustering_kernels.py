@@ -12,7 +12,7 @@ from shoal.algorithms.mst import spanning_tree
 from shoal.core.costs import TABULATED, Costs, level_costs, loss_costs
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
-from shoal.kernels import centres, cost, index, members, merging, microaggregation, splitting
+from shoal.kernels import bundles, centres, cost, index, members, merging, microaggregation, splitting
 
 GO_ON = np.zeros(1, np.uint8)
 STOP = np.ones(1, np.uint8)
@@ -250,6 +250,33 @@ def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
         leftovers = merging.Leftovers(np.zeros(1, np.int64), np.full(20, already), wanted)
         merging.place_leftovers(leftovers, owners, tuples, points, held, costs, GO_ON)
         assert owners[0] == expected, "a cluster that has too much of a value takes no more of it"
+
+
+def test_bundles_take_the_farthest_and_then_what_adds_least(scattered: tuple) -> None:
+    points, costs, _ = scattered
+    records = np.random.default_rng(4).permutation(60)
+    starts, sizes = np.array([0, 15, 35]), np.array([15, 20, 25])
+    widths = np.repeat([3, 2], [10, 5])
+    owners = np.full(60, -1, np.int32)
+    pools = bundles.Pools(records.copy(), points[records], starts, sizes.copy())
+    bundles.bundle(pools, widths, costs, 256, owners, 7, 1, GO_ON)
+    left = [records[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
+    group: list[int] = []
+    for which, width in enumerate(widths):
+        for value in range(width):
+            costing = [together(costs, points[[*group, record]]) if group else 0.0 for record in left[value]]
+            if value:
+                best, paid = int(np.argmin(costing)), together(costs, points[group])
+                best = next((at for at, here in enumerate(costing) if here <= paid + bundles.ROUNDING), best)
+                group.append(left[value][best])
+            else:
+                best = int(np.argmax(costing))
+                group = [left[value][best]]
+            assert owners[left[value][best]] == 7 + which
+            last = left[value].pop()
+            if best < len(left[value]):
+                left[value][best] = last
+    assert np.array_equal(pools.points, points[pools.records])
 
 
 def test_bisecting_parts_the_two_farthest(scattered: tuple) -> None:
