@@ -119,10 +119,11 @@ def _match(first: LocatedRelease, second: LocatedRelease, run: Run) -> _Match:
     def fitting(order: NDArray[np.int64] | slice) -> float | None:
         """The share of the pairs that fit, with the rows of the second release in an order; None: no pair counts."""
         run.check()
-        pairs = classes[0].astype(np.int64) * radices[1] + classes[1][order]
-        agree = values[0] == values[1][order]
-        counted = ~(np.isin(pairs, same) & agree)
-        return float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else None
+        agreeing = np.flatnonzero(values[0] == values[1][order])  # no other pair of rows needs to be looked for
+        pairs = classes[0][agreeing].astype(np.int64) * radices[1] + classes[1][order][agreeing]
+        idle = np.isin(pairs, same)
+        counted = len(values[0]) - int(idle.sum())
+        return int((np.isin(pairs, keys) & ~idle).sum()) / counted if counted else None
 
     as_published = fitting(slice(None))
     generator = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from shoal.core.hierarchy_paths import TOP as TOP
 from shoal.core.hierarchy_paths import checked_paths, walk_order
 from shoal.errors import HierarchyError
 from shoal.parsing.dates import Calendar
-from shoal.parsing.identity import plain_number, plain_numbers, plain_text
+from shoal.parsing.identity import are_plain_numbers, plain_number, plain_numbers, plain_text
 from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, is_less, objects, spelled
 
 Codes = NDArray[np.int32]
@@ -215,9 +215,7 @@ class Hierarchy:
             return self._otherwise[text]
         bare = plain_text(text)
         number = plain_number(bare)
-        if number in self._leaf_of_number:
-            return self._leaf_of_number[number]
-        return self.leaf_of.get(bare)
+        return self._leaf_of_number.get(number or "", self.leaf_of.get(bare))
 
     def leaves(self, texts: Sequence[str | None]) -> list[int | None]:
         """The leaf of each raw value; many dates are understood far faster together than one by one."""
@@ -272,6 +270,18 @@ class Hierarchy:
                 leaves = [member for member in members if member is not None]
                 return min(leaf[0] for leaf in leaves), max(leaf[1] for leaf in leaves)
         return None
+
+    def parse_all(self, texts: Sequence[str | None]) -> tuple[Codes, Codes]:
+        """The first and the last leaf that each label stands for; −1 where it stands for none. Plain numbers, as noise
+        makes by the million, are known or not without being taken apart."""
+        if self.calendar is not None:
+            self.leaves(texts)
+        plain = [False] * len(texts) if self.calendar is not None else are_plain_numbers(texts).to_pylist()
+        ranges = np.full((2, len(texts)), -1, np.int32)
+        for place, text in enumerate(texts):
+            if not plain[place] or text in self._ranges or text in self._leaf_of_number:
+                ranges[:, place] = self.parse(text) or (-1, -1)
+        return ranges[0], ranges[1]
 
     def _covered(
         self, values: Floats, low: str, high: str, ends: tuple[float, float], closed: bool

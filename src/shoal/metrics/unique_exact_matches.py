@@ -14,7 +14,6 @@ from shoal.core.formatting import percent
 from shoal.core.grouping import Counts, group
 from shoal.core.release import Release
 from shoal.errors import NotDefined
-from shoal.utility.published_cells import cell_ranges
 
 FEW = 50
 """Multiplicities beyond which half of a table as good as never has exactly one."""
@@ -55,7 +54,7 @@ class UniqueExactMatches(Metric):
         rows = published.group(names, ())
         leaves = []
         for name, keys in zip(names, rows.keys, strict=True):
-            low, high = cell_ranges(release.hierarchy_of(name), published.labels(name))
+            low, high = release.hierarchy_of(name).parse_all(published.labels(name))
             leaves.append(np.where(low == high, low, -1)[keys].astype(np.int32))
         whole = np.flatnonzero(np.min(leaves, axis=0) >= 0)
         unique = people.keys[:, people.headcounts == 1]

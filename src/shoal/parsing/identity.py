@@ -138,6 +138,21 @@ def plain_texts(texts: pa.Array) -> list[str]:
     return [plain_text(text) for text in spellings]
 
 
+def are_plain_numbers(texts: Sequence[str | None]) -> pa.BooleanArray:
+    """Which texts are numbers as `plain_number` spells them; a missing one is none.
+
+    Example:
+        >>> are_plain_numbers(["1", "1.0", "-0", "-2.5", "x", None]).to_pylist()
+        [True, False, False, True, False, False]
+    """
+    column = pa.array(texts, pa.large_string())
+    plain = pc.and_(
+        pc.match_substring_regex(column, f"^(?:{PLAIN_NUMBER})$"),
+        pc.and_(pc.not_equal(column, "-0"), pc.less_equal(pc.binary_length(column), MOST_ZEROS)),
+    )
+    return plain.fill_null(False)
+
+
 def plain_numbers(texts: Sequence[str], *, padded: bool = False) -> list[str] | None:
     """The texts of a column as plain numbers, when every one is a number.
 
@@ -147,13 +162,8 @@ def plain_numbers(texts: Sequence[str], *, padded: bool = False) -> list[str] | 
     """
     if not texts or plain_number(texts[0], padded=padded) is None:
         return None
-    column = pa.array(texts, pa.large_string())
-    plain = pc.and_(
-        pc.match_substring_regex(column, f"^(?:{PLAIN_NUMBER})$"),
-        pc.and_(pc.not_equal(column, "-0"), pc.less_equal(pc.binary_length(column), MOST_ZEROS)),
-    )
     numbers = list(texts)
-    for place in pc.indices_nonzero(pc.invert(plain)).to_pylist():  # most columns have none
+    for place in pc.indices_nonzero(pc.invert(are_plain_numbers(texts))).to_pylist():  # most columns have none
         number = plain_number(texts[place], padded=padded)
         if number is None:
             return None

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
-from shoal.kernels.condition_chains import further
+from shoal.kernels.condition_chains import SMALL, further, histograms_of_groups, shares_of_groups
 from shoal.utility.expected import Expected
 
-SMALL = 2048
-"""Rows that it is not worth to merge."""
+TOGETHER = 8
+"""Populations that are counted together in a release."""
 
 Condition = tuple[str, int, int]
 """A column, and the first and the last leaf."""
@@ -47,8 +50,11 @@ def populations(
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
     after = _Followed(ConditionedTable.of(estimate, ordered, counted), ordered)
-    for conditions, histogram in _large(truth, ordered, counted, least, run):
-        yield Population(conditions, histogram, after.where(conditions).histogram())
+    large = _large(truth, ordered, counted, least, run)
+    while block := list(islice(large, TOGETHER)):
+        expected = histograms([after.where(conditions) for conditions, _ in block])
+        for (conditions, histogram), estimated in zip(block, expected, strict=True):
+            yield Population(conditions, histogram, estimated)
 
 
 def _large(truth: Expected, ordered: Sequence[str], counted: str, least: float, run: Run) -> Iterator[Counted]:
@@ -170,6 +176,14 @@ class _ChainPart:
         """The ranges of the next column."""
         return self.chain.codes[self.level][self.numbers]
 
+    @cached_property
+    def by_group(self) -> tuple[NDArray[np.int64], Codes, Floats]:
+        """Where the rows of each group begin when they stand group by group, and their values and weights."""
+        groups, values = (each[self.level][self.numbers] for each in (self.chain.groups, self.chain.values))
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(int(groups.max(initial=-1)) + 2))
+        return starts, values[order], self.weights[order]
+
     def done(self, factors: Floats) -> _ChainPart:
         """Without the next column, each of whose ranges lowers what rows count by its factor."""
         chain, at = self.chain, self.level
@@ -266,17 +280,30 @@ class ConditionedTable:
         first, *others = self.parts
         weights = first.weights
         if others:
-            factors = np.ones(len(self.sizes))
-            for part in others:
-                factors *= self._met(part)
-            weights = weights * factors[first.chain.groups[first.level][first.numbers]]
+            weights = weights * self._factors()[first.chain.groups[first.level][first.numbers]]
         leaves = first.chain.values[first.level][first.numbers]
         return np.bincount(leaves, weights=weights, minlength=self.values).astype(np.float64)
 
+    def _factors(self) -> Floats:
+        """The share of each group that the conditions on all parts but the first leave."""
+        factors: Floats = reduce(np.multiply, map(self._met, self.parts[1:]))
+        return factors
+
     def _met(self, part: _ChainPart) -> Floats:
         """The share of each group that is left in a part."""
-        groups = part.chain.groups[part.level][part.numbers]
-        return np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
+        groups = part.chain.groups[part.level]
+        shares: Floats = shares_of_groups(part.numbers, part.weights, groups, self.sizes)
+        return shares
+
+
+def histograms(tables: Sequence[ConditionedTable]) -> list[Floats]:
+    """The histogram of each of some tables, which are one table under different conditions."""
+    first, *others = tables[0].parts
+    if first.chain.columns or not others:
+        return [table.histogram() for table in tables]
+    # No condition is about the rows of the first part, so that they can be gone through for all tables at once.
+    factors = np.stack([table._factors() for table in tables])
+    return list(histograms_of_groups(factors, *first.by_group, tables[0].values))
 
 
 _LARGE: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str, float], list[Counted]]] = WeakKeyDictionary()

@@ -16,7 +16,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
-from shoal.parsing.identity import plain_number
+from shoal.parsing.identity import are_plain_numbers, plain_number
 
 MANY = 1 << 24
 """Pairs of cells up to which all are counted at once; numbers with noise have more, nearly all of which never occur."""
@@ -64,20 +64,31 @@ def of_dataset(data: Dataset, names: Sequence[str], most: int) -> tuple[BinnedTa
         name: percentiles(tree, np.bincount(keys, rows.sizes, minlength=tree.size).astype(np.float64), most)
         for name, tree, keys in zip(names, rows.hierarchies, rows.keys, strict=True)
     }
-    shares = {name: _in_bins(_each_leaf(tree), starts[name], tree.size) for name, tree in _trees(rows).items()}
-    owners = dict(zip(names, rows.keys, strict=True))
-    return BinnedTable(owners, shares, rows.sizes.astype(np.float64)), starts
+    return _binned(rows, [_each_leaf(tree) for tree in rows.hierarchies], starts, rows.hierarchies), starts
 
 
 def of_release(release: Release, starts: Mapping[str, Codes]) -> BinnedTable:
     """The main table of a release in the same bins."""
     rows = release.published.group(tuple(starts), ())
-    shares = {}
-    for name in starts:
-        tree = release.hierarchy_of(name)
-        ranges = _with_other_numbers(tree, release.published.labels(name))
-        shares[name] = _in_bins(ranges, starts[name], tree.size)
-    owners = dict(zip(starts, rows.keys, strict=True))
+    trees = [release.hierarchy_of(name) for name in starts]
+    ranges = [
+        _with_other_numbers(tree, release.published.labels(name)) for tree, name in zip(trees, starts, strict=True)
+    ]
+    return _binned(rows, ranges, starts, trees)
+
+
+def _binned(
+    rows: Classes, ranges: Sequence[tuple[Codes, Codes]], starts: Mapping[str, Codes], trees: Sequence[Hierarchy]
+) -> BinnedTable:
+    """Rows whose cells stand for some ranges of leaves, in bins that begin at some leaves."""
+    owners, shares = {}, {}
+    single = all(np.array_equal(low, high) for low, high in ranges)
+    for (name, begin), keys, (low, high), tree in zip(starts.items(), rows.keys, ranges, trees, strict=True):
+        if single:  # each cell lies in one bin or in none, so that all cells of a bin count as one
+            bins = np.where(low < 0, len(begin), np.searchsorted(begin, low, side="right") - 1)
+            owners[name], shares[name] = bins[keys].astype(np.int32), np.eye(len(begin) + 1, len(begin))
+        else:
+            owners[name], shares[name] = keys, _in_bins((low, high), begin, tree.size)
     return BinnedTable(owners, shares, rows.sizes.astype(np.float64))
 
 
@@ -100,28 +111,18 @@ def percentiles(tree: Hierarchy, counts: Floats, most: int) -> Codes:
     return np.append(np.arange(first), fresh).astype(np.int32)
 
 
-def cell_ranges(tree: Hierarchy, labels: Sequence[str | None]) -> tuple[Codes, Codes]:
-    """The first and the last leaf that each label stands for; −1 where it stands for none."""
-    tree.leaves(labels)
-    ranges = np.array([tree.parse(label) or (-1, -1) for label in labels], np.int32).reshape(-1, 2)
-    return ranges[:, 0], ranges[:, 1]
-
-
 def _with_other_numbers(tree: Hierarchy, labels: Sequence[str | None]) -> tuple[Codes, Codes]:
     """The same, where a number between two leaves counts as the greater one: so it falls between their percentiles."""
-    low, high = cell_ranges(tree, labels)
+    low, high = tree.parse_all(labels)
     if tree.ordered:
+        places, texts = np.flatnonzero(low < 0), [labels[place] or "" for place in np.flatnonzero(low < 0).tolist()]
+        plain = are_plain_numbers(texts).to_pylist()
+        numbers = [text if same else plain_number(text) for text, same in zip(texts, plain, strict=True)]
+        kept = np.array([number is not None for number in numbers], bool)
         values = tree.numbers[int(tree.missing) :]
-        for place in np.flatnonzero(low < 0).tolist():
-            number = plain_number(labels[place] or "")
-            if number is not None:
-                leaf = min(int(np.searchsorted(values, float(number))), len(values) - 1) + int(tree.missing)
-                low[place] = high[place] = leaf
+        leaves = np.searchsorted(values, np.array([float(number) for number in numbers if number is not None]))
+        low[places[kept]] = high[places[kept]] = np.minimum(leaves, len(values) - 1) + int(tree.missing)
     return low, high
-
-
-def _trees(rows: Classes) -> dict[str, Hierarchy]:
-    return dict(zip(rows.attributes, rows.hierarchies, strict=True))
 
 
 def _each_leaf(tree: Hierarchy) -> tuple[Codes, Codes]:

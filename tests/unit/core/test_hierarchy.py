@@ -135,3 +135,27 @@ def test_penalty_of_numbers_and_of_nodes():
 def test_masked_codes_are_no_quantities():
     assert Hierarchy.from_paths("zip", ZIPS).masks
     assert not Hierarchy.from_paths("age", [("20", "20-29", "*"), ("31", "30-39", "*")]).masks
+
+
+def test_many_labels_stand_for_what_each_stands_for():
+    tree = Hierarchy.from_paths("age", [("20", "[20-29]", "*"), ("25.5", "[20-29]", "*"), ("30", "[30-39]", "*")])
+    labels = [
+        "20",
+        "20.0",
+        "25.5",
+        "25.7",
+        "-0",
+        "1e1",
+        "[20-29]",
+        "[20-26)",
+        "*",
+        "nobody",
+        None,
+        "{20|30}",
+        "3",
+        " 30",
+    ]
+    low, high = tree.parse_all(labels)
+    each = [tree.parse(label) or (-1, -1) for label in labels]
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == each
+    assert (-1, -1) in each and (0, 0) in each

@@ -11,7 +11,14 @@ from shoal.core.schema import Kind, Notation
 from shoal.engines.common.column_types import is_text
 from shoal.engines.common.dictionaries import dictionary
 from shoal.parsing.dates import read as read_dates
-from shoal.parsing.identity import identifier, identifiers, plain_number, plain_texts, without_idle_fraction
+from shoal.parsing.identity import (
+    are_plain_numbers,
+    identifier,
+    identifiers,
+    plain_number,
+    plain_texts,
+    without_idle_fraction,
+)
 from shoal.parsing.instants import of_typed
 
 
@@ -49,7 +56,8 @@ def published_texts(values: pa.Array, notation: Notation | None) -> list[str | N
     if kind is Kind.NUMERIC and pa.types.is_floating(values.type):  # spelled plainly, unless they are huge or tiny
         texts = [(plain_number(text) or text) if "e" in text or text.endswith(".0") else text for text in texts]
     elif kind is Kind.NUMERIC:
-        texts = [plain_number(text) or text for text in texts]
+        plain = are_plain_numbers(texts).to_pylist()
+        texts = [text if same else plain_number(text) or text for text, same in zip(texts, plain, strict=True)]
     elif kind is Kind.DATE and notation is not None and notation.form is not None:
         return _with_missing(as_iso(texts, notation.form), values)
     elif kind is Kind.DATE:
