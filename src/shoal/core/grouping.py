@@ -228,10 +228,8 @@ def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
     elif tuples.weight_bits is not None and tuples.distinct > SORTED:
-        blocks = range(0, tuples.rows, SORTED_ROWS)
-        keys, counts = reduce(
-            _merged, (_sorted(tuples, begin, min(begin + SORTED_ROWS, tuples.rows)) for begin in blocks)
-        )
+        begins = range(0, tuples.rows, SORTED_ROWS)
+        keys, counts = reduce(_merged, (_sorted(tuples, at, min(at + SORTED_ROWS, tuples.rows)) for at in begins))
     else:
         keys, counts = reduce(_merged, _threaded(lambda begin, end: _hashed(tuples, begin, end), slices))
     return keys, counts
@@ -314,10 +312,8 @@ def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
 
     def count(first: int, last: int) -> tuple[Counts, Counts]:
         begin, end = (int(ends[value - 1]) if value else 0 for value in (first, last))
-        stretches = ends[first:last] - begin
-        return _run_lengths(
-            kernel.each_by_digits(placed[begin:end], keys[begin:end], stretches, bits, first_digit), weighted, bits
-        )
+        some, spare, stretches = placed[begin:end], keys[begin:end], ends[first:last] - begin
+        return _run_lengths(kernel.each_by_digits(some, spare, stretches, bits, first_digit), weighted, bits)
 
     shares = np.searchsorted(ends, np.array(slices)[1:, 0]).tolist()
     found = _threaded(count, list(pairwise([0, *shares, kernel.DIGITS])))

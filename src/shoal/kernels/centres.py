@@ -11,7 +11,8 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
-from shoal.kernels.index import Ranged, Walk, fit, joined, move, next_ranges, ranged, start, strike, walk_through
+from shoal.kernels.index import Walk, joined, start, walk_through
+from shoal.kernels.moving_ranges import Ranged, fit, move, next_ranges, ranged, strike
 from shoal.kernels.sorting import first_from, order_of
 
 

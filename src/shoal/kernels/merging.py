@@ -6,7 +6,8 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span, union
-from shoal.kernels.index import Ranged, Walk, move, next_ranges, ranged, start, strike, walk_through
+from shoal.kernels.index import Walk, start, walk_through
+from shoal.kernels.moving_ranges import Ranged, move, next_ranges, ranged, strike
 
 ROUNDING = 1e-9
 """More than rounding errs, so that a sum that was stopped early never looks cheaper."""
