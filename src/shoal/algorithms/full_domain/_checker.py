@@ -27,8 +27,9 @@ AT_ONCE = 8
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
 
-SHARED = 1 << 16
-"""Tuples to look at from which on nodes are shared among threads: some 0.6 ms, ten times as long as sharing takes."""
+SHARED = 1 << 17
+"""Tuples to look at from which on nodes are shared among threads: more than a millisecond, ten times as long as sharing
+takes."""
 
 SENSITIVE = 3
 """How many times as long a tuple takes whose sensitive values count."""
