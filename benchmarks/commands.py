@@ -209,7 +209,7 @@ def _together(found: Mapping[str, Mapping[str, Taken]]) -> Iterator[str]:
         cells = []
         for name in WORDS:
             taken = tables.get(name)
-            if taken is None:
+            if taken is None or (taken.stopping is None and taken.code not in FINE):  # it needs what was interrupted
                 cells += [""] * 3
                 continue
             stopped = "" if taken.stopping is None else "over "
