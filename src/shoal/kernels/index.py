@@ -204,7 +204,7 @@ def retire(point, roster):
 
 @inner
 def costs_with_boxes(costs, low, high, box_low, box_high, child, limit):
-    """What `bound` says of two boxes, one row after the other. Rows of their own would be counted by whoever holds
+    """The least cost of a set with any point of each of two boxes. Rows of their own would be counted by whoever holds
     them, which takes longer than all the rest."""
     first = second = 0.0
     for node in range(child, child + 2):
