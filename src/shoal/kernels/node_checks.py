@@ -1,24 +1,36 @@
-"""Checking nodes of the lattice in one call, because calling a kernel costs as much as a small node."""
+"""Checking nodes of the lattice, many in one call, because calling a kernel costs as much as a small node."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import carray, types
+from numba.extending import intrinsic
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.boxes import counted, scored, terms
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.lattice import number
+from shoal.kernels.lattice import Packed, number
 from shoal.kernels.publishable import judged
+from shoal.kernels.turns import COMPILED, finish, take
 
 _CELLS = 1 << 25
 """Counts of a dense histogram that are held at a time: of a large table all of them would fill memory."""
 
 
-class NodeChecks(NamedTuple):
-    """What was found of some nodes. Of each: how many classes it has (-1 when a key does not fit into 64 bits) and how
-    many of them are published, how many records break the policy and how many are lost in every specialization; what
-    each attribute adds to the score at least at each level from there down; the score. The last two are of no use where
-    more records are left out than may be; all of them count as left out where that is known before they are counted."""
+class Batch(NamedTuple):
+    """Nodes that threads check together, what each is grouped from, and what is found.
 
+    Node `n` is grouped from the base that lies at `bases[n]`: where its columns, weights and firsts begin in memory,
+    how many tuples it has, and where a histogram's tuples, values and counts begin, how many they are, and how many
+    values there may be. What is found of each node: how many classes it has and how many of them are published, how
+    many records break the policy and how many are lost in every specialization; what each attribute adds to the score
+    at least at each level from there down; the score. The last two are of no use where more records are left out than
+    may be; all of them count as left out where that is known before they are counted.
+    """
+
+    nodes: Any
+    bases: Any
+    turns: Any
     counts: Any
     terms: Any
     scores: Any
@@ -164,37 +176,79 @@ def _examination(levels, packed, table, histogram, measure, worst, least, budget
     return classes, published, records, gone, added, value
 
 
+@intrinsic
+def _memory(context, address):
+    """What begins at an address. Bases of many nodes in one call are handed over by where they lie: a list of arrays
+    takes longer to unwrap than a node to check."""
+
+    def code(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), code
+
+
 @inner
-def _room(nodes, domain):
-    return NodeChecks(
-        np.zeros((len(nodes), 4), np.int64), np.zeros((len(nodes), *domain.widths.shape)), np.full(len(nodes), np.nan)
+def _base(place, columns):
+    """The base that lies at a place."""
+    tuples = place[3]
+    return Packed(
+        carray(_memory(place[0]), (columns, tuples), np.int32),
+        carray(_memory(place[1]), (tuples,), np.int64),
+        carray(_memory(place[2]), (tuples,), np.int32),
     )
 
 
 @inner
-def _write(checks, at, check):
+def _histogram(place):
+    """Its histogram."""
+    entries = place[7]
+    return SparseCounts(
+        carray(_memory(place[4]), (entries,), np.int32),
+        carray(_memory(place[5]), (entries,), np.int32),
+        carray(_memory(place[6]), (entries,), np.int64),
+        place[8],
+    )
+
+
+@inner
+def _write(batch, at, check):
     classes, published, records, gone, terms, score = check
-    checks.counts[at, 0], checks.counts[at, 1] = classes, published
-    checks.counts[at, 2], checks.counts[at, 3] = records, gone
-    checks.scores[at] = score
+    batch.counts[at, 0], batch.counts[at, 1] = classes, published
+    batch.counts[at, 2], batch.counts[at, 3] = records, gone
+    batch.scores[at] = score
     if len(terms):
-        checks.terms[at] = terms
+        batch.terms[at] = terms
+    finish(batch.turns)
 
 
 @kernel
-def checked(nodes, packed, table, least, budget, rates, domain, scratch):
-    """Nodes when only sizes count."""
-    checks = _room(nodes, domain)
-    for at in range(len(nodes)):
-        _write(checks, at, _check(nodes[at], packed, table, least, budget, rates, domain, scratch))
-    return checks
+def checked(batch, most, table, least, budget, rates, domain, scratch):
+    """Checks nodes of a batch that no other thread has taken, so many at most, when only sizes count; returns the last
+    one, or -1."""
+    last, packs = np.int64(-1), len(domain.pack_starts)
+    batch, table, rates, domain, scratch = borrowed((batch, table, rates, domain, scratch))
+    for _ in range(most):
+        at = take(batch.turns, COMPILED)
+        if at >= len(batch.nodes):
+            break
+        packed = _base(batch.bases[at], packs)
+        _write(batch, at, _check(batch.nodes[at], packed, table, least, budget, rates, domain, scratch))
+        last = at
+    return last
 
 
 @kernel
-def examined(nodes, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch):
-    """Nodes when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    checks = _room(nodes, domain)
-    for at in range(len(nodes)):
-        check = _examination(nodes[at], packed, table, histogram, measure, worst, least, budget, rates, domain, scratch)
-        _write(checks, at, check)
-    return checks
+def examined(batch, most, table, measure, worst, least, budget, rates, domain, scratch):
+    """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
+    last, packs = np.int64(-1), len(domain.pack_starts)
+    batch, table, measure, rates, domain, scratch = borrowed((batch, table, measure, rates, domain, scratch))
+    for _ in range(most):
+        at = take(batch.turns, COMPILED)
+        if at >= len(batch.nodes):
+            break
+        packed, histogram = _base(batch.bases[at], packs), _histogram(batch.bases[at])
+        node = batch.nodes[at]
+        check = _examination(node, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch)
+        _write(batch, at, check)
+        last = at
+    return last

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from math import inf
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.full_domain._groupings import Base, Groupings, NodeCheck
 from shoal.algorithms.full_domain._judge import Judge
-from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
+from shoal.algorithms.full_domain._scoring import Bound, CellScores, scores
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats
 from shoal.core.lattice import Node
@@ -27,9 +25,9 @@ AT_ONCE = 8
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
 
-SHARED = 1 << 17
-"""Tuples to look at from which on nodes are shared among threads: more than a millisecond, ten times as long as sharing
-takes."""
+SHARED = 1 << 15
+"""Tuples to look at from which on nodes are shared among threads: a quarter of a millisecond, five times as long as
+waking one takes."""
 
 SENSITIVE = 3
 """How many times as long a tuple takes whose sensitive values count."""
@@ -83,8 +81,7 @@ class Checker:
         verdict = self.verdicts.get(node)
         if verdict is None:
             self.watch.check()
-            base = self.groupings.base(node)
-            verdict = self._note(base, self._check(base, (node,))[0])
+            verdict = self._note(self._checked_together((node,))[0])
         return verdict
 
     def check_all(self, nodes: Sequence[Node], *, as_bases: bool = False) -> None:
@@ -93,55 +90,35 @@ class Checker:
         if not nodes:
             return
         self.watch.check()
-        results = self._checked_together(nodes, as_bases)
-        for node in nodes:
-            base, checked, small = results[node]
-            self._note(base, checked)
-            if small is not None:
-                self.groupings.keep(small)
+        for checked in self._checked_together(nodes, as_bases):
+            self._note(checked)
+            if checked.small is not None:
+                self.groupings.keep(checked.small)
 
-    def _checked_together(
-        self, nodes: Sequence[Node], as_bases: bool
-    ) -> dict[Node, tuple[Base, _Checked, Base | None]]:
-        """What there is to say about nodes. Each thread has a room of its own and takes the next node, those that take
-        long first; one thread alone checks all nodes of a base in one call, unless the room is needed in between."""
-        based = sorted(zip(self.groupings.bases_of(nodes), nodes, strict=True), key=lambda each: -len(each[0]))
-        threads = self._threads(based)
-        apart = as_bases or threads > 1
-        waiting = deque(
-            (base, some)
-            for base, same in groupby(based, key=itemgetter(0))
-            for there in [[node for _, node in same]]
-            for some in ([[node] for node in there] if apart else [there])
-        )
+    def _checked_together(self, nodes: Sequence[Node], as_bases: bool = False) -> list[_Checked]:
+        """What there is to say about nodes. Each thread has a room of its own and takes the next node, those of large
+        bases first; while another one is woken, this one works."""
+        work = _Work(self, nodes, as_bases)
+        threads = self._threads(work)
         self.groupings.room(threads - 1)
-        results: dict[Node, tuple[Base, _Checked, Base | None]] = {}
-
-        def work(room: int) -> None:
-            while waiting:
-                try:
-                    base, some = waiting.popleft()
-                except IndexError:  # another thread has just taken the last one
-                    return
-                for node, checked in zip(some, self._check(base, some, room), strict=True):
-                    small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
-                    results[node] = (base, checked, small)
-
         if threads > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(work, room) for room in range(1, threads)] if self._pool is not None else []
-        work(0)
+        others = [self._pool.submit(work.share, room) for room in range(1, threads)] if self._pool is not None else []
+        work.share(0)
+        if others and not work.is_done():
+            for other in others:
+                other.result()
         for other in others:
-            other.result()
-        return results
+            other.cancel()  # it may not have come to its turn
+        return work.collected()
 
-    def _threads(self, based: Sequence[tuple[Base, Node]]) -> int:
+    def _threads(self, work: _Work) -> int:
         """How many threads check nodes; their bases say how long that takes."""
         asked = self.judge.asked
-        tuples = sum(len(base) for base, _ in based) * (SENSITIVE if asked is None or asked.sensitive else 1)
-        return 1 if tuples < SHARED else min(self.threads, len(based))
+        tuples = work.tuples * (SENSITIVE if asked is None or asked.sensitive else 1)
+        return 1 if tuples < SHARED else min(self.threads, len(work.results))
 
-    def _note(self, base: Base, checked: _Checked) -> NodeVerdict:
+    def _note(self, checked: _Checked) -> NodeVerdict:
         """Remembers a verdict and what goes with it."""
         verdict = checked.verdict
         self.verdicts[verdict.node] = verdict
@@ -149,48 +126,29 @@ class Checker:
             self.closest = verdict
         if 0 < verdict.lost <= self.budget and self.by_cells:
             self._keep(verdict.node, checked.terms)
-        self.groupings.rebased(verdict.node, base, checked.classes)
+        self.groupings.rebased(verdict.node, checked.base, checked.classes)
         return verdict
 
-    def _check(self, base: Base, nodes: Sequence[Node], room: int = 0) -> list[_Checked]:
-        if isinstance(self.scores, CellScores):
-            return self._by_cells(base, nodes, self.scores, room)
-        return [self._by_classes(base, node, self.scores, room) for node in nodes]
-
-    def _by_cells(self, base: Base, nodes: Sequence[Node], scores: CellScores, room: int) -> list[_Checked]:
-        """The verdicts when the objective adds up over cells."""
-        checks = None
-        if self.judge.asked is not None:
-            checks = self.groupings.checked(base, nodes, self.judge.asked, scores.rates, room)
-        if checks is None:
-            checks = [self._checked(base, node, scores, room) for node in nodes]
-        return [
-            _Checked(
-                NodeVerdict(
-                    node, check.published, check.records, check.lost, check.records <= self.budget, check.score
-                ),
-                check.classes,
-                check.terms,
-            )
-            for node, check in zip(nodes, checks, strict=True)
-        ]
-
-    def _checked(self, base: Base, node: Node, scores: CellScores, room: int) -> NodeCheck:
-        """What there is to say about a node where it takes more than one look."""
-        grouping = self.groupings.grouped_from(base, node, room)
+    def look(self, base: Base, node: Node, room: int) -> _Checked:
+        """What there is to say about a node where that takes more than the compiled look at it."""
+        scores, grouping = self.scores, self.groupings.grouped_from(base, node, room)
         broken, keepable = self.judge.judge(grouping, node)
-        return self.groupings.weighed(node, grouping, broken, keepable, self.budget, scores.rates)
-
-    def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
-        """The verdict when the objective looks at classes."""
-        grouping = self.groupings.grouped_from(base, node, room)
+        if isinstance(scores, CellScores):
+            check = self.groupings.weighed(node, grouping, broken, keepable, self.budget, scores.rates)
+            return self.checked(base, node, check)
         sizes = grouping.sizes
-        broken, keepable = self.judge.judge(grouping, node)
         published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - keepable).sum())
         scored, extra = scores.base(sizes), scores.extra(sizes[keepable == 0])
         score = scores.score(scored + scores.extra(sizes[broken]))
         verdict = NodeVerdict(node, published, suppressed, lost, suppressed <= self.budget, score, scored, extra)
-        return _Checked(verdict, len(sizes), NOTHING)
+        return _Checked(base, verdict, len(sizes), NOTHING)
+
+    def checked(self, base: Base, node: Node, check: NodeCheck) -> _Checked:
+        """What a look at a node says, when the objective adds up over cells."""
+        classes, published, records, lost, terms, score = check
+        return _Checked(
+            base, NodeVerdict(node, published, records, lost, records <= self.budget, score), classes, terms
+        )
 
     def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]:
         """Of each box from a low to a high node a score that no node in it can beat, and where those may be that are to
@@ -206,7 +164,7 @@ class Checker:
         if not self.check(node).lost:
             return scores.nothing
         terms = self._terms.get(node)
-        return self._keep(node, self._check(self.groupings.base(node), (node,))[0].terms) if terms is None else terms
+        return self._keep(node, self._checked_together((node,))[0].terms) if terms is None else terms
 
     def _keep(self, node: Node, terms: Floats) -> Floats:
         """Remembers what attributes add to the score below a node as long as there is room: it can be had again."""
@@ -228,8 +186,78 @@ class Checker:
 
 
 class _Checked(NamedTuple):
-    """A verdict, how many classes the node has, and what each attribute adds to the score from there down."""
+    """The base that a node was grouped from, its verdict, how many classes it has, what each attribute adds to the
+    score from there down, and the node itself as a base, where that was asked for and is of use."""
 
+    base: Base
     verdict: NodeVerdict
     classes: int
     terms: Floats
+    small: Base | None = None
+
+
+class _Task(NamedTuple):
+    """A node, its place among those that were asked for, and the base that it is grouped from."""
+
+    base: Base
+    node: Node
+    place: int
+
+
+class _Work:
+    """Nodes that threads check together: first those that the compiled look does for, then the others."""
+
+    def __init__(self, checker: Checker, nodes: Sequence[Node], as_bases: bool) -> None:
+        self.checker, self.groupings, self.as_bases = checker, checker.groupings, as_bases
+        self.asked = checker.judge.asked if checker.by_cells else None
+        fit = self.groupings.fit(nodes)
+        self.compiled: list[_Task] = []
+        self.others: list[_Task] = []
+        for place, (base, node) in enumerate(zip(self.groupings.bases_of(nodes), nodes, strict=True)):
+            compiled = self.asked is not None and fit[place] and self.groupings.has_room(base, self.asked)
+            (self.compiled if compiled else self.others).append(_Task(base, node, place))
+        self.compiled.sort(key=lambda task: -len(task.base))
+        self.tuples = sum(len(task.base) for task in (*self.compiled, *self.others))
+        self.batch = self.groupings.batch(
+            [task.base for task in self.compiled], [task.node for task in self.compiled], self.asked
+        )
+        self.results: list[_Checked | None] = [None] * len(nodes)
+
+    def share(self, room: int) -> None:
+        """Checks nodes as long as there are any that no other thread has taken."""
+        scores, turns, count = self.checker.scores, self.groupings.turns, len(self.compiled)
+        while self.asked is not None and isinstance(scores, CellScores) and count:
+            at = self.groupings.check(self.batch, 1 if self.as_bases else count, self.asked, scores.rates, room)
+            if at < 0 or not self.as_bases:
+                break
+            self._note(self.compiled[at], self._compiled(at), room)
+        while (at := int(turns.take(self.batch.turns, turns.OTHERS))) < len(self.others):
+            task = self.others[at]
+            self._note(task, self.checker.look(task.base, task.node, room), room)
+
+    def _note(self, task: _Task, checked: _Checked, room: int) -> None:
+        """Remembers what was found of the node that was just grouped in a room."""
+        if self.as_bases:
+            small = self.groupings.small(task.base, task.node, checked.classes, room)
+            checked = checked._replace(small=small)
+        self.results[task.place] = checked
+
+    def _compiled(self, at: int) -> _Checked:
+        """What the compiled look says about a node."""
+        base, node, _ = self.compiled[at]
+        classes, published, records, lost = self.batch.counts[at].tolist()
+        terms, score = self.batch.terms[at], float(self.batch.scores[at])
+        return self.checker.checked(base, node, NodeCheck(classes, published, records, lost, terms, score))
+
+    def is_done(self) -> bool:
+        """Whether all nodes are checked, as far as that can be told without waiting for a thread to say so."""
+        if self.as_bases or self.others:
+            return False
+        return bool(self.groupings.turns.all_done(self.batch.turns, len(self.compiled)))
+
+    def collected(self) -> list[_Checked]:
+        """What was found of the nodes, in the order in which they were given."""
+        if not self.as_bases:
+            for at, task in enumerate(self.compiled):
+                self.results[task.place] = self._compiled(at)
+        return [result for result in self.results if result is not None]

@@ -49,6 +49,23 @@ class Base:
         """The histograms as kernels read them."""
         return tuple(_entries(histogram) for histogram in self.sensitive)
 
+    @cached_property
+    def place(self) -> tuple[int, ...]:
+        """Where its tuples lie in memory, and how many they are."""
+        columns, weights, firsts = self.tuples
+        return _address(columns, np.int32), _address(weights, np.int64), _address(firsts, np.int32), len(self)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """The same with each histogram."""
+        return tuple(
+            (
+                *self.place, _address(tuples, np.int32), _address(values, np.int32), _address(counts, np.int64),
+                len(counts), size,
+            )
+            for tuples, values, counts, size in self.histograms
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.tuples.weights)
 
@@ -100,11 +117,11 @@ class Groupings:
     """
 
     def __init__(self, summary: Classes) -> None:
-        from shoal.kernels import lattice, node_checks
+        from shoal.kernels import lattice, node_checks, turns
         from shoal.kernels.lattice import Packed
 
         # Looked up once: a search of a few milliseconds calls them hundreds of times.
-        self._kernels, self._node_checks = lattice, node_checks
+        self._kernels, self._node_checks, self.turns = lattice, node_checks, turns
         self.summary = summary
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
@@ -113,6 +130,8 @@ class Groupings:
         everyone = np.arange(tuples, dtype=np.int32)
         raw = Packed(_packed(summary, packs), np.require(summary.sizes, requirements=["C", "W"]), everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people, summary.households, summary.weights)
+        self.narrow = False
+        self.narrow = self.fit([self.raw.node])[0]
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
         self.base_sizes = np.full(BASES, tuples, dtype=np.int64)
@@ -139,34 +158,40 @@ class Groupings:
         """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
         return self.grouped_from(self.raw, node)
 
-    def checked(
-        self, base: Base, nodes: Sequence[Node], asked: Demand, rates: Any, room: int = 0
-    ) -> list[NodeCheck] | None:
-        """Nodes that generalize a base, when only what is asked counts and cells cost what `rates` says; None when keys
-        are too wide, or there is no room for histograms."""
-        kernel = self._node_checks
-        levels = np.array(nodes, dtype=np.int64)
-        least, budget, sensitive = asked
-        scratch = self.room(room)
+    def has_room(self, base: Base, asked: Demand) -> bool:
+        """Whether `check` can count the histograms of a base's classes."""
+        if asked.sensitive is None:
+            return True
+        values = len(base.sensitive[asked.sensitive[0]].population)
+        return len(base) * values <= max(DENSE, 64 * len(base))
+
+    def fit(self, nodes: Sequence[Node]) -> Sequence[bool]:
+        """Of which nodes a key fits into 64 bits, as `check` needs it, with room for rounding."""
+        if self.narrow:
+            return [True] * len(nodes)
+        space = self.domain.widths[np.arange(len(nodes[0])), np.array(nodes)].prod(axis=1, dtype=np.float64)
+        return [bool(fits) for fits in space < self._kernels.WIDEST / 2]
+
+    def batch(self, bases: Sequence[Base], nodes: Sequence[Node], asked: Demand | None) -> Any:
+        """Nodes that are checked together, each from a base, and room for what is found of them. It knows where the
+        bases lie, and does not keep them."""
+        sensitive = None if asked is None or asked.sensitive is None else asked.sensitive[0]
+        count, shape = len(nodes), self.domain.widths.shape
+        levels = np.array(nodes, dtype=np.int64).reshape(count, shape[0])
+        places = [base.place if sensitive is None else base.places[sensitive] for base in bases]
+        counts, terms, scores = np.zeros((count, 4), np.int64), np.zeros((count, *shape)), np.full(count, np.nan)
+        lying = np.array(places, dtype=np.int64).reshape(count, 4 if sensitive is None else 9)
+        return self._node_checks.Batch(levels, lying, self.turns.turns(), counts, terms, scores)
+
+    def check(self, batch: Any, most: int, asked: Demand, rates: Any, room: int) -> int:
+        """Checks nodes of a batch, so many at most, when only what is asked counts and cells cost what `rates` says:
+        those that no other thread has taken. Returns the last one, -1 when none was left."""
+        kernel, (least, budget, sensitive) = self._node_checks, asked
+        rest = (least, budget, rates, self.domain, self.rooms[room])
         if sensitive is None:
-            results = kernel.checked(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
-        else:
-            at, measure, worst = sensitive
-            entries = base.histograms[at]
-            if len(base) * entries.size > max(DENSE, 64 * len(base)):
-                return None
-            results = kernel.examined(
-                levels, base.tuples, self.table, entries, measure, worst, least, budget, rates, self.domain, scratch
-            )
-        counts = results.counts.tolist()
-        if any(classes < 0 for classes, *_ in counts):
-            return None
-        return [
-            NodeCheck(classes, published, records, lost, terms, score)
-            for (classes, published, records, lost), terms, score in zip(
-                counts, results.terms, results.scores.tolist(), strict=True
-            )
-        ]
+            return int(kernel.checked(batch, most, self.table, *rest))
+        _, measure, worst = sensitive
+        return int(kernel.examined(batch, most, self.table, measure, worst, *rest))
 
     def weighed(
         self, node: Node, grouping: Grouping, broken: NDArray[np.bool_], keepable: Counts, budget: int, rates: Any
@@ -324,6 +349,13 @@ class Groupings:
         held = _entries(histogram) if entries is None else entries
         starts, values, counts = kernel.rolled(grouping.owners, everyone, classes, held)
         return Histogram(histogram.column, starts, values, counts, histogram.population, histogram.hierarchy)
+
+
+def _address(array: NDArray[Any], kind: type[np.integer[Any]]) -> int:
+    """Where an array begins in memory, for kernels that take it for one of this kind."""
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"{array.dtype} instead of {np.dtype(kind)}")
+    return int(array.ctypes.data)
 
 
 def _entries(histogram: Histogram) -> Any:

@@ -1,0 +1,32 @@
+"""Arrays that a kernel uses without counting how often they are held.
+
+Whenever compiled code takes an array out of a tuple, or a row out of an array, it counts a reference, in one step for
+all threads, and counts it off again. In a loop that takes longer than the work, and threads wait for one another's
+counts. Whoever calls a kernel holds what it gave until the kernel returns, so nothing has to be counted there.
+"""
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+@intrinsic
+def borrowed(context, value):
+    """The same value, be it an array or a tuple of some, whose arrays are not counted. Never to be returned to Python,
+    which would not know how long the memory lives."""
+    return value(value), lambda context, builder, signature, arguments: _uncounted(
+        context, builder, signature.return_type, arguments[0]
+    )
+
+
+def _uncounted(context, builder, kind, value):
+    if isinstance(kind, types.Array):
+        array = cgutils.create_struct_proxy(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for place, part in enumerate(kind):
+            taken = _uncounted(context, builder, part, builder.extract_value(value, place))
+            value = builder.insert_value(value, taken, place)
+    return value
