@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Base, Groupings, NodeCheck
+from shoal.algorithms.full_domain._base import Base
+from shoal.algorithms.full_domain._groupings import Groupings, NodeCheck
 from shoal.algorithms.full_domain._judge import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, scores
 from shoal.core.dataset import Dataset

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.algorithms.full_domain._base import Base, sparse_counts
 from shoal.core.classes import Classes, Histogram
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy
@@ -31,43 +31,6 @@ AGAIN = 3
 UNMOVED = 2
 ROOM = 8
 LONGEST_PAUSE = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Base:
-    """Packed grouped at a node: one tuple stands for each class."""
-
-    node: Node
-    tuples: Any
-    sensitive: tuple[Histogram, ...]
-    people: Histogram | None
-    households: Histogram | None
-    weights: Floats | None
-
-    @cached_property
-    def histograms(self) -> tuple[Any, ...]:
-        """The histograms as kernels read them."""
-        return tuple(_entries(histogram) for histogram in self.sensitive)
-
-    @cached_property
-    def place(self) -> tuple[int, ...]:
-        """Where its tuples lie in memory, and how many they are."""
-        columns, weights, firsts = self.tuples
-        return _address(columns, np.int32), _address(weights, np.int64), _address(firsts, np.int32), len(self)
-
-    @cached_property
-    def places(self) -> tuple[tuple[int, ...], ...]:
-        """The same with each histogram."""
-        return tuple(
-            (
-                *self.place, _address(tuples, np.int32), _address(values, np.int32), _address(counts, np.int64),
-                len(counts), size,
-            )
-            for tuples, values, counts, size in self.histograms
-        )  # fmt: skip
-
-    def __len__(self) -> int:
-        return len(self.tuples.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,24 +309,9 @@ class Groupings:
         if riding or classes * size > max(DENSE, 64 * len(grouping.owners)):
             return histogram.rolled(grouping.owners, classes)
         everyone = np.arange(classes, dtype=np.int32)
-        held = _entries(histogram) if entries is None else entries
+        held = sparse_counts(histogram) if entries is None else entries
         starts, values, counts = kernel.rolled(grouping.owners, everyone, classes, held)
         return Histogram(histogram.column, starts, values, counts, histogram.population, histogram.hierarchy)
-
-
-def _address(array: NDArray[Any], kind: type[np.integer[Any]]) -> int:
-    """Where an array begins in memory, for kernels that take it for one of this kind."""
-    if array.dtype != kind or not array.flags.c_contiguous:
-        raise TypeError(f"{array.dtype} instead of {np.dtype(kind)}")
-    return int(array.ctypes.data)
-
-
-def _entries(histogram: Histogram) -> Any:
-    """A histogram as the kernels read it."""
-    from shoal.kernels.node_checks import SparseCounts
-
-    tuples = np.repeat(np.arange(len(histogram.starts) - 1, dtype=np.int32), np.diff(histogram.starts))
-    return SparseCounts(tuples, histogram.values, histogram.counts, len(histogram.population))
 
 
 def _table(summary: Classes, domain: Any) -> Any:
