@@ -227,13 +227,16 @@ COPIED = 32
 
 
 @kernel
-def render(places, ends, known, room):
-    """Writes texts one after the other, row by row; returns how many bytes they are. Text `i` begins at `ends[i]` of
-    the `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for it."""
+def render(codes, starts, ends, known, room):
+    """Writes texts one after the other, row by row; returns how many bytes they are. The texts of a column, by their
+    codes, begin with the one at `starts[column]`; the last of them is the one of code -1. Text `i` begins at `ends[i]`
+    of the `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for
+    it."""
     at = _ZERO
-    for row in range(np.uint64(places.shape[0])):
-        for column in range(np.uint64(places.shape[1])):
-            place = np.uint64(places[row, column])
+    for row in range(np.uint64(codes.shape[1])):
+        for column in range(np.uint64(codes.shape[0])):
+            code = codes[column, row]
+            place = np.uint64(starts[column] + code if code >= 0 else starts[column + _ONE] - 1)
             first = np.uint64(ends[place])
             length = np.uint64(ends[place + _ONE]) - first
             for offset in range(_ZERO, np.uint64(COPIED), _EIGHT):

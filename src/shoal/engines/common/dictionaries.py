@@ -71,6 +71,10 @@ def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
 def indices_of(encoded: pa.DictionaryArray) -> NDArray[Any]:
     """The indices of a dictionary, as narrow as they came; negative: missing."""
     indices = encoded.indices
+    if indices.type == pa.uint32() and not indices.null_count and len(encoded.dictionary) < 1 << 31:
+        signed: NDArray[Any] = indices.view(pa.int32()).to_numpy()  # as polars has them: nothing to copy
+        if signed.min(initial=0) >= 0:
+            return signed
     if pa.types.is_unsigned_integer(indices.type) or indices.type == pa.int64():
         indices = indices.cast(pa.int32())
     codes: NDArray[Any] = (indices.fill_null(MISSING) if indices.null_count else indices).to_numpy(zero_copy_only=False)

@@ -7,6 +7,7 @@ import io
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,7 +57,7 @@ def of_codes(table: pa.Table, delimiter: str) -> Iterator[Any]:
     """Columns of texts with dictionaries as the same lines: each different text is spelled once, and then copied."""
     from shoal.kernels.delimited import COPIED, render
 
-    codes, spelled, first = [], [], 0
+    columns, spelled, starts = [], [], [0]
     for at, name in enumerate(table.column_names):
         column = dictionary(name, table[name])
         ending = delimiter if at < table.num_columns - 1 else "\n"
@@ -64,23 +65,26 @@ def of_codes(table: pa.Table, delimiter: str) -> Iterator[Any]:
         around = [pa.scalar(text, pa.large_string()) for text in ('"', '"' + ending, "")]
         texts = pc.binary_join_element_wise(around[0], texts, *around[1:]).fill_null(ending)
         spelled += [texts, pa.array([ending], pa.large_string())]  # the last one is what a missing value is
-        codes.append((indices_of(column), first, first + len(texts)))
-        first += len(texts) + 1
+        columns.append(indices_of(column))
+        starts.append(starts[-1] + len(texts) + 1)
     together = pa.concat_arrays(spelled)
     _, offsets, content = together.buffers()
     ends = np.frombuffer(offsets, np.int64, len(together) + 1)
     known = np.append(np.frombuffer(content, np.uint8, int(ends[-1])), np.zeros(2 * COPIED, np.uint8))
     lengths = np.diff(ends)
-    longest = sum(int(lengths[start : missing + 1].max()) for _, start, missing in codes)
+    by_column = [lengths[begin:end] for begin, end in pairwise(starts)]
+    longest = sum(int(each.max()) for each in by_column)
+    firsts = np.array(starts, np.int64)
 
     def lines(begin: int) -> pa.Buffer:
-        places = np.empty((min(ROWS, table.num_rows - begin), len(codes)), np.int32)
-        for at, (indices, start, missing) in enumerate(codes):
-            piece = indices[begin : begin + ROWS].astype(np.int32)
-            places[:, at] = np.where(piece < 0, missing, piece + start)
-        most = len(places) * longest if longest <= SHORT else int(lengths[places].sum())
+        codes = np.empty((len(columns), min(ROWS, table.num_rows - begin)), np.int32)
+        for row, indices in zip(codes, columns, strict=True):
+            row[:] = indices[begin : begin + ROWS]
+        most = codes.shape[1] * longest
+        if longest > SHORT:
+            most = sum(int(each[row].sum()) for each, row in zip(by_column, codes, strict=True))
         room = np.empty(most + 2 * COPIED, np.uint8)
-        length = render(places, ends, words(known), words(room))
+        length = render(codes, firsts, ends, words(known), words(room))
         return pa.py_buffer(room).slice(0, length)
 
     return _in_order(lines, range(0, table.num_rows, ROWS))
