@@ -7,12 +7,13 @@ from shoal.kernels.sorting import (
     DIGIT,
     DIGITS,
     by_digits,
-    by_first_digit,
     by_further_digits,
     count_digits,
     each_by_digits,
     order_of,
     place_by_digit,
+    place_by_first_digit,
+    places_of_digits,
     value_of_rank,
 )
 
@@ -60,8 +61,12 @@ def test_keys_that_stand_by_their_first_digit_are_sorted_one_digit_after_the_oth
 def test_hashes_are_in_the_stable_order_also_where_they_are_not_spread_evenly(spread):
     hashes = np.random.default_rng(1).integers(0, spread, 3000, dtype=np.uint64)
     hashes[::7] = hashes[0]
-    places = np.empty(3000, np.int32)
-    ends = by_first_digit(hashes, places)
+    places, slices, counts = np.empty(3000, np.int32), [(0, 1100), (1100, 3000)], np.zeros((2, DIGITS), np.int64)
+    for rows, some in zip(slices, counts, strict=True):
+        count_digits(hashes[slice(*rows)].view(np.int64), 64 - DIGIT, some)
+    ends, begins = places_of_digits(counts)
+    for rows, some in zip(reversed(slices), begins[::-1], strict=True):  # in any order
+        place_by_first_digit(hashes, *rows, some, places)
     assert ends.tolist() == np.cumsum(np.bincount((hashes >> np.uint64(56)).astype(int), minlength=256)).tolist()
     for begin, end in zip([0, *ends], ends, strict=False):
         by_further_digits(hashes, places[begin:end])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -66,15 +66,22 @@ def ascending(hashes: Hashes) -> Codes:
     """
     if len(hashes) < MANY:
         return np.argsort(hashes).astype(np.int32)
-    from shoal.kernels.sorting import by_first_digit, by_further_digits
+    from shoal.kernels import sorting as kernel
 
-    order = np.empty(len(hashes), np.int32)
-    ends = by_first_digit(hashes, order)
+    order, threads = np.empty(len(hashes), np.int32), pa.cpu_count()
+    slices = list(pairwise(len(hashes) * part // threads for part in range(threads + 1)))
+
+    def count(rows: tuple[int, int]) -> Any:
+        digits = np.zeros(kernel.DIGITS, np.int64)
+        kernel.count_digits(hashes[slice(*rows)].view(np.int64), 64 - kernel.DIGIT, digits)
+        return digits
 
     def sort(part: int) -> None:
-        by_further_digits(hashes, order[ends[part - 1] if part else 0 : ends[part]])
+        kernel.by_further_digits(hashes, order[ends[part - 1] if part else 0 : ends[part]])
 
-    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+    with ThreadPoolExecutor(threads) as pool:
+        ends, begins = kernel.places_of_digits(np.array(list(pool.map(count, slices))))
+        list(pool.map(lambda rows, some: kernel.place_by_first_digit(hashes, *rows, some, order), slices, begins))
         list(pool.map(sort, range(len(ends))))
     return order
 
