@@ -151,7 +151,7 @@ def large_tables() -> Iterator[Row]:
 
 
 def searches() -> Iterator[Row]:
-    stage = ((_checker.Checker, "_checked_together"),)
+    stage = ((_checker.Checker, "_share"),)
     models, limit, _ = ELSEWHERE["t-closeness 0.2, hierarchical distance"]
     for what, data, limited, asked, share in (
         ("Adult, t-closeness", adult_for_searches(sensitive=True), "optimal", models, limit),

@@ -26,8 +26,8 @@ AT_ONCE = 8
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
 
-SHARED = 1 << 15
-"""Tuples to look at from which on nodes are shared among threads: a quarter of a millisecond, five times as long as
+SHARED = 1 << 16
+"""Tuples to look at from which on nodes are shared among threads: half a millisecond, five times as long as
 waking one takes."""
 
 SENSITIVE = 3
@@ -97,9 +97,14 @@ class Checker:
                 self.groupings.keep(checked.small)
 
     def _checked_together(self, nodes: Sequence[Node], as_bases: bool = False) -> list[_Checked]:
-        """What there is to say about nodes. Each thread has a room of its own and takes the next node, those of large
-        bases first; while another one is woken, this one works."""
+        """What there is to say about nodes."""
         work = _Work(self, nodes, as_bases)
+        self._share(work)
+        return work.collected()
+
+    def _share(self, work: _Work) -> None:
+        """Has threads check nodes. Each has a room of its own and takes the next node, those of large bases first; while
+        another one is woken, this one works."""
         threads = self._threads(work)
         self.groupings.room(threads - 1)
         if threads > 1 and self._pool is None:
@@ -111,7 +116,6 @@ class Checker:
                 other.result()
         for other in others:
             other.cancel()  # it may not have come to its turn
-        return work.collected()
 
     def _threads(self, work: _Work) -> int:
         """How many threads check nodes; their bases say how long that takes."""
