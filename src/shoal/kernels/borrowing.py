@@ -9,6 +9,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+HOLDERS = ("meminfo", "parent")
+"""What an array in compiled code knows of who holds its memory."""
+
 
 @intrinsic
 def borrowed(context, value):
@@ -22,8 +25,9 @@ def borrowed(context, value):
 def _uncounted(context, builder, kind, value):
     if isinstance(kind, types.Array):
         array = cgutils.create_struct_proxy(kind)(context, builder, value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
-        array.parent = cgutils.get_null_value(array.parent.type)
+        for name in HOLDERS:
+            if hasattr(array, name):
+                setattr(array, name, cgutils.get_null_value(getattr(array, name).type))
         return array._getvalue()
     if isinstance(kind, types.BaseTuple):
         for place, part in enumerate(kind):
