@@ -103,8 +103,8 @@ class Checker:
         return work.collected()
 
     def _share(self, work: _Work) -> None:
-        """Has threads check nodes. Each has a room of its own and takes the next node, those of large bases first; while
-        another one is woken, this one works."""
+        """Has threads check nodes. Each has a room of its own and takes the next node, those of large bases first;
+        while another one is woken, this one works."""
         threads = self._threads(work)
         self.groupings.room(threads - 1)
         if threads > 1 and self._pool is None:
