@@ -44,16 +44,15 @@ class DistanceLinkage(Attack):
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         from shoal.kernels.linkage import own_is_nearest
+        from shoal.kernels.point_tree import tree_of
 
         _, before, after = PerturbedColumns.of(dataset, release).standardize()
-        # Along the direction in which the records vary most, few are near.
-        direction = np.linalg.eigh(np.atleast_2d(np.cov(before, rowvar=False, bias=True)))[1][:, -1]
-        places = before @ direction
-        order = np.argsort(places, kind="stable")
+        tree = tree_of(before, run.flag)
+        run.check()
         chances = np.zeros(len(before))
         for begin in range(0, len(before), PORTION):
             end = min(begin + PORTION, len(before))
-            own_is_nearest(before, after, order, places[order], after @ direction, begin, end, chances, run.flag)
+            own_is_nearest(tree, before, after, begin, end, chances, run.flag)
             run.report(end / len(before), "linking records")
         return self.attempt_over(
             np.append(chances, np.zeros(dataset.records - len(chances))),
