@@ -16,8 +16,8 @@ CELLS = 1 << 24
 UNLIMITED = 1 << 62
 """More moves than are ever made."""
 
-State = bytes
-"""What is left of each value in each group, as an array of numbers of a fixed width."""
+State = int
+"""What is left of each value in each group: the bytes of an array of numbers, as one number."""
 Move = tuple[int, int, int]
 """People who are still without a value, what the others took, as one number, and in how many ways they could."""
 
@@ -43,18 +43,16 @@ class WorldCount:
     def layers(self, nodes: int, run: Run) -> tuple[int, list[dict[State, int]] | None]:
         """After each kind, in how many ways what is left can have come about; None where that takes more steps than
         are allowed. Also the steps that it took."""
-        first = array(self.code, self.remaining).tobytes()
-        layers: list[dict[State, int]] = [{first: 1}]
-        numbers, length, order = len(self.remaining), len(first), sys.byteorder
+        layers: list[dict[State, int]] = [{_as_one(array(self.code, self.remaining)): 1}]
+        numbers = len(self.remaining)
         cost, steps, cells = 1 + numbers // 64, 0, 0
         for at in range(len(self.kinds)):
             after: dict[State, int] = {}
             moves = _Moves(self, at)
-            for before, ways in layers[-1].items():
+            for state, ways in layers[-1].items():
                 run.check()
-                state = int.from_bytes(before, order)
-                for _, taken, times in moves.of(before, 1 + (nodes - steps) // cost):
-                    then = (state - taken).to_bytes(length, order)
+                for _, taken, times in moves.of(state, 1 + (nodes - steps) // cost):
+                    then = state - taken
                     if then in after:
                         after[then] += ways * times
                     else:
@@ -71,23 +69,23 @@ class WorldCount:
         ahead: dict[State, int] = dict.fromkeys(layers[-1], 1)
         (total,) = layers[-1].values()  # in the end nothing is left of any value
         for at in range(len(self.kinds) - 1, -1, -1):
-            start = self.groups[at][0] * self.width
             having, before, moves = [0] * self.width, {}, _Moves(self, at)
-            for bare, ways in layers[at].items():
-                reaching, state = 0, int.from_bytes(bare, sys.byteorder)
-                for _, taken, times in moves.of(bare, UNLIMITED):
-                    then = (state - taken).to_bytes(len(bare), sys.byteorder)
-                    further = times * ahead.get(then, 0)
-                    reaching += further
-                    counts = self.cells(taken.to_bytes(len(bare), sys.byteorder))
-                    for value, count in enumerate(counts[start : start + self.width]):
-                        having[value] += count * ways * further
-                before[bare] = reaching
+            for state, ways in layers[at].items():
+                reaching = 0
+                for _, taken, times in moves.of(state, UNLIMITED):
+                    if further := ahead.get(state - taken):
+                        reaching += times * further
+                        worlds = ways * times * further
+                        for value, count in moves.counts(taken):
+                            having[value] += count * worlds
+                before[state] = reaching
             ahead = before
             yield self.kinds[at], max(having) / (total * self.sizes[at]), sum(ways > 0 for ways in having)
 
-    def cells(self, state: State) -> memoryview:
-        return memoryview(state).cast(self.code)  # type: ignore[call-overload, no-any-return]
+
+def _as_one(numbers: array[int]) -> int:
+    """An array of numbers as one number."""
+    return int.from_bytes(numbers.tobytes(), sys.byteorder)
 
 
 class _Moves:
@@ -95,24 +93,40 @@ class _Moves:
     kind, which many states have in common."""
 
     def __init__(self, worlds: WorldCount, at: int) -> None:
-        self.size, self.cells = worlds.sizes[at], worlds.cells
-        self.places = [slice(place * worlds.width, (place + 1) * worlds.width) for place in worlds.groups[at]]
+        self.size, self.code, self.width = worlds.sizes[at], worlds.code, array(worlds.code).itemsize
+        self.length = len(worlds.remaining) * self.width
+        step = worlds.width * self.width
+        self.places = [slice(place * step, (place + 1) * step) for place in worlds.groups[at]]
         self.ones = []  # of each value, what somebody takes who has it: one, in each group
         for value in range(worlds.width):
             taken = array(worlds.code, [0] * len(worlds.remaining))
-            for place in self.places:
-                taken[place.start + value] = 1
-            self.ones.append(int.from_bytes(taken.tobytes(), sys.byteorder))
+            for place in worlds.groups[at]:
+                taken[place * worlds.width + value] = 1
+            self.ones.append(_as_one(taken))
         self.made: dict[tuple[int, ...], list[Move]] = {}
+        self.known: dict[tuple[bytes, ...], list[Move]] = {}
+        self.counted: dict[int, list[tuple[int, int]]] = {}
 
     def of(self, state: State, most: int) -> list[Move]:
         """The first so many moves at least, by which nobody is left without a value; no later call asks for more."""
-        cells = self.cells(state)
-        shown = [cells[place] for place in self.places]
-        free = tuple(map(min, *shown)) if len(shown) > 1 else tuple(shown[0])
-        if free not in self.made:
-            self.made[free] = self._making(free, most)
-        return self.made[free]
+        cells = state.to_bytes(self.length, sys.byteorder)
+        shown = tuple([cells[place] for place in self.places])
+        if (moves := self.known.get(shown)) is None:
+            first, *others = (array(self.code, each).tolist() for each in shown)
+            for other in others:
+                first = [one if one < two else two for one, two in zip(first, other, strict=True)]
+            free = tuple(first)
+            if free not in self.made:
+                self.made[free] = self._making(free, most)
+            moves = self.known[shown] = self.made[free]
+        return moves
+
+    def counts(self, taken: int) -> list[tuple[int, int]]:
+        """The values that a move takes, and how many people have each."""
+        if taken not in self.counted:
+            cells = array(self.code, taken.to_bytes(self.length, sys.byteorder)[self.places[0]])
+            self.counted[taken] = [(value, count) for value, count in enumerate(cells) if count]
+        return self.counted[taken]
 
     def _making(self, free: tuple[int, ...], most: int) -> list[Move]:
         rest = sum(free)
