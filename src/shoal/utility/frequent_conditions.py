@@ -19,7 +19,8 @@ from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
 from shoal.kernels.condition_chains import SMALL, further, histograms_of_groups, shares_of_groups
-from shoal.utility.expected import Expected
+from shoal.kernels.conditioned_rows import histogram_of_groups, rows_between
+from shoal.utility.expected import Expected, RangeRows
 
 TOGETHER = 8
 """Populations that are counted together in a release."""
@@ -49,8 +50,11 @@ def populations(
     sizes = {name: truth.trees[name].size for name in (*attributes, counted)}
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
-    after = _Followed(ConditionedTable.of(estimate, ordered, counted), ordered)
     large = _large(truth, ordered, counted, least, run)
+    if (grouped := _GroupedRows.of(estimate, ordered, counted)) is not None:
+        yield from (Population(*known, grouped.histogram(known[0])) for known in large)
+        return
+    after = _Followed(ConditionedTable.of(estimate, ordered, counted), ordered)
     while block := list(islice(large, TOGETHER)):
         expected = histograms([after.where(conditions) for conditions, _ in block])
         for (conditions, histogram), estimated in zip(block, expected, strict=True):
@@ -108,6 +112,38 @@ class _Followed:
         chosen = table.where(*last)
         self._open.append((conditions, at + 1, chosen))
         return chosen
+
+
+class _GroupedRows:
+    """A table whose conditions are all about one part, and whose counted column stands in another: how many records of
+    each group meet them says everything. Conjunctions come one after the other, each after the one that it adds a
+    condition to, of which the rows are still there."""
+
+    def __init__(self, table: Expected, part: RangeRows, counted: str) -> None:
+        order = np.argsort(part.groups, kind="stable").astype(np.int32)
+        self._leaves = dict(zip(part.columns, part.low[:, order], strict=True))
+        self._groups, self._weights, self._sizes = part.groups[order], part.weights[order], table.sizes
+        published = ConditionedTable.of(table, (), counted)
+        self._published, self._values = published.parts[0].by_group, published.values
+        self._open: list[tuple[tuple[Condition, ...], Codes]] = [((), np.arange(len(order), dtype=np.int32))]
+
+    @classmethod
+    def of(cls, table: Expected, attributes: Sequence[str], counted: str) -> _GroupedRows | None:
+        """The rows of a table; None where the conditions are about several parts, or about that of the column."""
+        asked = [part for part in table.parts if {*part.columns} & {*attributes}]
+        alone = len(table.parts) > 1 and len(asked) == 1 and counted not in asked[0].columns
+        return cls(table, asked[0], counted) if alone else None
+
+    def histogram(self, conditions: tuple[Condition, ...]) -> Floats:
+        """How many records that meet the conditions have each leaf of the counted column."""
+        *before, (name, low, high) = conditions
+        while self._open[-1][0] != tuple(before):
+            self._open.pop()
+        rows = rows_between(self._open[-1][1], self._leaves[name], low, high)
+        self._open.append((conditions, rows))
+        of_group = self._groups, self._weights, self._sizes
+        counts: Floats = histogram_of_groups(rows, *of_group, *self._published, self._values)
+        return counts
 
 
 def conditions_of(tree: Hierarchy) -> tuple[Codes, Codes]:
