@@ -10,8 +10,9 @@ def rows_between(rows, leaves, low, high):
     """Those of some rows, in their order, whose leaf lies between two."""
     kept, count = np.empty(len(rows) + 1, np.int32), 0
     for at in range(len(rows)):  # without a branch: which rows are kept is hard to foresee
+        leaf = leaves[rows[at]]
         kept[count] = rows[at]
-        count += low <= leaves[rows[at]] <= high
+        count += (leaf >= low) & (leaf <= high)
     return kept[:count].copy()
 
 
