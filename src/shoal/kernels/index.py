@@ -93,19 +93,59 @@ def push(walk, child, first, second):
 
 
 @inner
-def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
-    """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none.
+def near_bucket(walk, boxes, points, marks, closed, costs, low, high, limit, ties):
+    """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none;
+    `walk.costs` then has the cost of the set with each of its points.
 
-    `low` and `high` are the set's least and greatest leaves; `pop` says what the others mean.
+    `points` stand in the order of the tree, `low` and `high` are the set's least and greatest leaves; `pop` says what
+    the others mean. Everything is done in one function, with arrays that have names of their own: what is called with
+    arrays, or takes them out of a structure, has them counted, which takes ten times longer than a sum of costs.
     """
-    box_low, box_high = boxes.low, boxes.high
-    while True:
-        node = pop(walk, boxes, marks, closed, limit, ties)
-        if node < 0 or boxes.left[node] < 0:
-            return node
-        child = boxes.left[node]
-        first, second = costs_with_boxes(costs, low, high, box_low, box_high, child, limit)
-        push(walk, child, first, second)
+    stack, bounds, begins, left = walk.stack, walk.bounds, boxes.begins, boxes.left
+    box_low, box_high, totals = boxes.low, boxes.high, walk.costs
+    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
+    one, dimensions = np.uint64(1), np.uint64(len(low))
+    depth = np.uint64(walk.depth[0])
+    while depth > 0:
+        depth -= one
+        node, here = np.uint64(stack[depth]), bounds[depth]
+        if not (here < limit or (here == limit and begins[node] < ties)) or marks[node] == closed:
+            continue
+        child = left[node]
+        if child < 0:
+            walk.depth[0] = depth
+            first = np.uint64(begins[node])
+            for place in range(first, np.uint64(boxes.ends[node])):
+                total = 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], points[place, attribute])
+                    end = max(high[attribute], points[place, attribute])
+                    if offsets[attribute] >= 0:
+                        total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                    else:
+                        total += cost(costs, attribute, begin, end)
+                totals[place - first] = total
+            return np.int64(node)
+        nearer = farther = 0.0
+        for at in range(np.uint64(child), np.uint64(child + 2)):
+            total = 0.0
+            for attribute in range(dimensions):
+                begin = min(low[attribute], box_high[at, attribute])
+                end = max(high[attribute], box_low[at, attribute])
+                if offsets[attribute] >= 0:
+                    total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                else:
+                    total += cost(costs, attribute, begin, end)
+            nearer, farther = farther, total
+        near = np.uint64(child)
+        if nearer > farther:
+            near, nearer, farther = near + one, farther, nearer
+        stack[depth], bounds[depth] = np.uint64(2 * child + 1) - near, farther
+        depth += np.uint64(farther <= limit)
+        stack[depth], bounds[depth] = near, nearer
+        depth += np.uint64(nearer <= limit)
+    walk.depth[0] = 0
+    return -1
 
 
 @inner
@@ -247,25 +287,24 @@ def join(costs, low, high, points, names, begin, end, limit, totals):
 
 @kernel
 def nearest(points, boxes, costs, neighbours, distances, first, last, flag):
-    """For the points `first:last`, the nearest ones, nearest first, ties by place in the tree's order: as many as
-    `neighbours` has room for. A point is its own nearest."""
+    """For the points at the places `first:last` of the tree's order, in which `points` stand, the nearest ones, nearest
+    first, ties by place: as many as `neighbours` has room for. A point is its own nearest."""
     wanted = neighbours.shape[1]
+    order, begins, ends = boxes.order, boxes.begins, boxes.ends
     walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)
-    for row in range(first, last):
+    totals = walk.costs
+    for here in range(first, last):
         if flag[0]:
             break
-        query = points[row]
-        best, names = distances[row], neighbours[row]
+        query, best, names = points[here], distances[order[here]], neighbours[order[here]]
         for place in range(wanted):
             best[place], names[place] = np.inf, -1
         start(walk)
         while True:
-            node = near_bucket(walk, boxes, marks, 0, costs, query, query, best[wanted - 1], 0)
+            node = near_bucket(walk, boxes, points, marks, 0, costs, query, query, best[wanted - 1], 0)
             if node < 0:
                 break
-            begin, end = boxes.begins[node], boxes.ends[node]
-            join(costs, query, query, points, boxes.order, begin, end, best[wanted - 1], walk.costs)
-            for place in range(begin, end):
-                distance = walk.costs[place - begin]
+            for place in range(begins[node], ends[node]):
+                distance = totals[place - begins[node]]
                 if distance < best[wanted - 1]:
-                    insert(distance, boxes.order[place], best, names, wanted - 1)
+                    insert(distance, order[place], best, names, wanted - 1)

@@ -82,12 +82,12 @@ def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
         start(walk)
         while True:
             ties = _ties(vertex, first, second)
-            node = near_bucket(walk, boxes, labels, own, costs, point, point, best, ties)
+            node = near_bucket(walk, boxes, points, labels, own, costs, point, point, best, ties)
             if node < 0:
                 break
             for place in range(boxes.begins[node], boxes.ends[node]):
                 if components[place] != own:
-                    here = pair(costs, point, points[place])
+                    here = walk.costs[place - boxes.begins[node]]
                     if _before(here, vertex, place, best, first, second):
                         best, first, second, chosen = here, min(vertex, place), max(vertex, place), place
         forest.weights[vertex], forest.partners[vertex] = best, chosen

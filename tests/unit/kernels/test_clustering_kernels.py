@@ -100,7 +100,7 @@ def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None
 def test_nearest_are_the_nearest(scattered: tuple) -> None:
     points, costs, boxes = scattered
     found, apart = np.empty((len(points), 9), np.int32), np.empty((len(points), 9))
-    index.nearest(points, boxes, costs, found, apart, 0, len(points), GO_ON)
+    index.nearest(points[boxes.order], boxes, costs, found, apart, 0, len(points), GO_ON)
     wanted = distances(points, costs)
     assert np.allclose(apart, np.sort(wanted, axis=1)[:, :9])
     assert np.allclose(np.take_along_axis(wanted, found.astype(np.int64), axis=1), apart)
@@ -152,7 +152,7 @@ def grown(
     rule: int = members.EXACT, room: float = 1.0,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """All clusters, grown in two goes."""
-    growth = members.seeded(counts, boxes, start)
+    growth = members.seeded(points, counts, boxes, start)
     for spare in (counts.sum() // 2, 0):
         members.grow(points, counts, growth, costs, least, (rule, room), spare, GO_ON)
     return growth.owners, int(growth.clusters[0])
