@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import cost
 from shoal.kernels.index import Walk, joined, start, walk_through
 from shoal.kernels.moving_ranges import Ranged, fit, move, next_ranges, ranged, strike
 from shoal.kernels.sorting import first_from, order_of
@@ -99,7 +98,7 @@ def gathering(centres, boxes, least):
 @inner
 def _closest(point, ranges, walk, costs):
     """The open cluster whose centre is closest to a record."""
-    boxes, low, high, kept = ranges.roster.boxes, ranges.low, ranges.high, ranges.kept
+    boxes, kept, totals = ranges.roster.boxes, ranges.kept, walk.costs
     order, begins, ends = boxes.order, boxes.begins, boxes.ends
     best, chosen = np.inf, -1
     start(walk)
@@ -108,15 +107,8 @@ def _closest(point, ranges, walk, costs):
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
-            if kept[place]:
-                total = 0.0
-                for attribute in range(len(point)):
-                    code = point[attribute]
-                    total += cost(costs, attribute, min(low[place, attribute], code), max(high[place, attribute], code))
-                    if total > best:
-                        break
-                if total < best:
-                    best, chosen = total, order[place]
+            if kept[place] and totals[place - begins[node]] < best:
+                best, chosen = totals[place - begins[node]], order[place]
 
 
 @kernel

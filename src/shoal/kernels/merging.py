@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import cost, span, union
+from shoal.kernels.cost import span, union
 from shoal.kernels.index import Walk, start, walk_through
 from shoal.kernels.moving_ranges import Ranged, move, next_ranges, ranged, strike
 
@@ -65,7 +65,7 @@ def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
     clusters, standing, walk = mergers.ranges, mergers.standing, mergers.walk
-    lows, highs, kept, boxes = standing.low, standing.high, standing.kept, standing.roster.boxes
+    kept, boxes, totals = standing.kept, standing.roster.boxes, walk.costs
     order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, clusters.sizes, clusters.paid
     low, high = clusters.low[cluster], clusters.high[cluster]
     best, chosen = np.inf, -1
@@ -80,15 +80,8 @@ def _fitting(cluster, mergers, costs, by_union):
             other = order[place]
             if other == cluster or not kept[place]:
                 continue
-            both, theirs = size + sizes[other], sizes[other] * paid[other]
-            limit = best if by_union else (best + own + theirs) / both
-            here = 0.0
-            for attribute in range(len(low)):
-                begin = min(low[attribute], lows[place, attribute])
-                here += cost(costs, attribute, begin, max(high[attribute], highs[place, attribute]))
-                if here > limit:
-                    break
-            score = here if by_union else here * both - own - theirs
+            here, theirs = totals[place - begins[node]], sizes[other] * paid[other]
+            score = here if by_union else here * (size + sizes[other]) - own - theirs
             if score < best - ROUNDING:
                 best, chosen = score, other
 

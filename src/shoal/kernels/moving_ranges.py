@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import inner
 from shoal.kernels.cost import cost
-from shoal.kernels.index import Roster, costs_with_boxes, pop, retire, roster
+from shoal.kernels.index import Roster, retire, roster
 
 NEVER = np.iinfo(np.int32).max
 
@@ -122,41 +122,72 @@ def strike(name, ranges):
     _fit_above(name, ranges)
 
 
-@inner(inline="always")
+@inner
 def next_ranges(walk, ranges, costs, low, high, limit):
-    """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none.
+    """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none; `walk.costs`
+    then has the cost of the set with each of those that are kept.
 
     What lies nearer by the boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is
     passed over.
     """
     boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
-    left, stack, bounds = boxes.left, walk.stack, walk.bounds
-    while True:
-        node = pop(walk, boxes, alive, 0, limit, 0)
-        if node < 0 or left[node] < 0:
-            break
-        child, depth = left[node], walk.depth[0]
-        first = _apart(costs, low, high, latest, earliest, child, limit) if alive[child] > 0 else np.inf
-        second = _apart(costs, low, high, latest, earliest, child + 1, limit) if alive[child + 1] > 0 else np.inf
-        if first < limit and second < limit:
-            nearer, farther = costs_with_boxes(costs, low, high, boxes.low, boxes.high, child, limit)
+    stack, bounds, totals, begins, ends, left = walk.stack, walk.bounds, walk.costs, boxes.begins, boxes.ends, boxes.left
+    box_low, box_high, lows, highs, kept = boxes.low, boxes.high, ranges.low, ranges.high, ranges.kept
+    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
+    one, dimensions = np.uint64(1), np.uint64(len(low))
+    depth = np.uint64(walk.depth[0])
+    while depth > 0:
+        depth -= one
+        node = np.uint64(stack[depth])
+        if not bounds[depth] < limit:
+            continue
+        if left[node] < 0:
+            walk.depth[0] = depth
+            first = np.uint64(begins[node])
+            for place in range(first, np.uint64(ends[node])):
+                if not kept[place]:
+                    continue
+                total = 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], lows[place, attribute])
+                    end = max(high[attribute], highs[place, attribute])
+                    if offsets[attribute] >= 0:
+                        total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                    else:
+                        total += cost(costs, attribute, begin, end)
+                totals[place - first] = total
+            return np.int64(node)
+        child = np.uint64(left[node])
+        bound, before = np.inf, np.inf
+        for at in range(child, child + np.uint64(2)):
+            bound, before = np.inf, bound
+            if alive[at] > 0:
+                bound = 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], latest[at, attribute])
+                    end = max(high[attribute], earliest[at, attribute])
+                    if offsets[attribute] >= 0:
+                        bound += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                    else:
+                        bound += cost(costs, attribute, begin, end)
+        if before < limit and bound < limit:
+            nearer = farther = 0.0
+            for at in range(child, child + np.uint64(2)):
+                nearer, farther = farther, 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], box_high[at, attribute])
+                    end = max(high[attribute], box_low[at, attribute])
+                    if offsets[attribute] >= 0:
+                        farther += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                    else:
+                        farther += cost(costs, attribute, begin, end)
             swapped = nearer > farther
-            stack[depth], bounds[depth] = (child, first) if swapped else (child + 1, second)
-            stack[depth + 1], bounds[depth + 1] = (child + 1, second) if swapped else (child, first)
-            walk.depth[0] = depth + 2
-        elif first < limit or second < limit:
-            stack[depth], bounds[depth] = (child, first) if first < limit else (child + 1, second)
-            walk.depth[0] = depth + 1
-    return node
-
-
-@inner
-def _apart(costs, low, high, latest, earliest, node, limit):
-    """What a set costs at least together with any of the ranges under a node; stops once that exceeds `limit`."""
-    total = 0.0
-    for attribute in range(len(low)):
-        begin = min(low[attribute], latest[node, attribute])
-        total += cost(costs, attribute, begin, max(high[attribute], earliest[node, attribute]))
-        if total > limit:
-            break
-    return total
+            stack[depth], bounds[depth] = (child, before) if swapped else (child + one, bound)
+            depth += one
+            stack[depth], bounds[depth] = (child + one, bound) if swapped else (child, before)
+            depth += one
+        elif before < limit or bound < limit:
+            stack[depth], bounds[depth] = (child, before) if before < limit else (child + one, bound)
+            depth += one
+    walk.depth[0] = 0
+    return -1
