@@ -92,7 +92,8 @@ def surplus(owners, tuples, points, centres, costs, least):
 @kernel
 def gathering(centres, boxes, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    return Gathering(centres, ranged(boxes, centres.low, centres.high, centres.sizes < least), walk_through(boxes))
+    ranges = ranged(boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes)
+    return Gathering(centres, ranges, walk_through(boxes))
 
 
 @inner
@@ -103,7 +104,7 @@ def _closest(point, ranges, walk, costs):
     best, chosen = np.inf, -1
     start(walk)
     while True:
-        node = next_ranges(walk, ranges, costs, point, point, best)
+        node = next_ranges(walk, ranges, costs, point, point, best, 0.0)
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
@@ -131,6 +132,6 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        move(cluster, centres.low[cluster], centres.high[cluster], ranges)
+        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges)
         if before < least and centres.sizes[cluster] == least:
             strike(cluster, ranges)

@@ -48,8 +48,8 @@ def mergers(clusters, boxes):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     count = len(clusters.sizes)
     return Mergers(
-        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_)), walk_through(boxes),
-        np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
+        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_), clusters.sizes, clusters.paid),
+        walk_through(boxes), np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
 
 
@@ -66,22 +66,23 @@ def _fitting(cluster, mergers, costs, by_union):
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
     clusters, standing, walk = mergers.ranges, mergers.standing, mergers.walk
     kept, boxes, totals = standing.kept, standing.roster.boxes, walk.costs
-    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, clusters.sizes, clusters.paid
+    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, standing.sizes, standing.paid
     low, high = clusters.low[cluster], clusters.high[cluster]
     best, chosen = np.inf, -1
-    size, own = sizes[cluster], sizes[cluster] * paid[cluster]
+    size, own = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
+    weight = 0.0 if by_union else 1.0 / size
     start(walk)
     while True:
         worth = best if by_union else (best + own) / size
-        node = next_ranges(walk, standing, costs, low, high, worth)
+        node = next_ranges(walk, standing, costs, low, high, worth, weight)
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
             other = order[place]
             if other == cluster or not kept[place]:
                 continue
-            here, theirs = totals[place - begins[node]], sizes[other] * paid[other]
-            score = here if by_union else here * (size + sizes[other]) - own - theirs
+            here, theirs = totals[place - begins[node]], sizes[place] * paid[place]
+            score = here if by_union else here * (size + sizes[place]) - own - theirs
             if score < best - ROUNDING:
                 best, chosen = score, other
 
@@ -113,7 +114,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
         clusters.sizes[other] += size
         clusters.paid[other] = both
         _widen(other, low, high, clusters)
-        move(other, clusters.low[other], clusters.high[other], mergers.standing)
+        move(other, clusters.low[other], clusters.high[other], clusters.sizes[other], both, mergers.standing)
 
 
 @kernel

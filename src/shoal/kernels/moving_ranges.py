@@ -8,24 +8,32 @@ from shoal.kernels.compilation import inner
 from shoal.kernels.cost import cost
 from shoal.kernels.index import Roster, retire, roster
 
+ROUNDING = 1e-9
+"""More than rounding errs."""
 NEVER = np.iinfo(np.int32).max
 
 
 class Ranged(NamedTuple):
     """Ranges that stand in a tree by their first leaves, and may move: the one at place `p` of the tree's order reaches
-    from `low[p]` to `high[p]`, as long as it is `kept[p]`; `places` has the place of each.
+    from `low[p]` to `high[p]`, as long as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each; `places`
+    has the place of each.
 
     Those kept under node `n` begin at `latest[n]` or before, and end at `earliest[n]` or after: a set of records costs
-    as much with any of them as with these two leaves, or more. The boxes of the roster hold all ranges.
+    as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, and in none
+    does a record pay more than `dearest[n]`. The boxes of the roster hold all ranges.
     """
 
     roster: Roster
     low: Any
     high: Any
     kept: Any
+    sizes: Any
+    paid: Any
     places: Any
     latest: Any
     earliest: Any
+    fewest: Any
+    dearest: Any
 
 
 @inner
@@ -48,15 +56,16 @@ def stretch(point, low, high, roster):
 
 
 @inner
-def ranged(boxes, low, high, kept):
+def ranged(boxes, low, high, kept, sizes, paid):
     """Ranges in a tree over their first leaves; those that are not `kept` are struck off."""
     order, nodes = boxes.order, len(boxes.left)
     places = np.empty(len(order), np.int32)
     for place in range(len(order)):
         places[order[place]] = place
     ranges = Ranged(
-        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), places,
+        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order], places,
         np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
+        np.empty(nodes, np.int64), np.empty(nodes),
     )  # fmt: skip
     for name in range(len(order)):
         stretch(name, low[name], high[name], ranges.roster)
@@ -69,7 +78,8 @@ def ranged(boxes, low, high, kept):
 
 @inner
 def fit(ranges):
-    """Finds for every node where the ranges under it begin at the latest and end at the earliest."""
+    """Finds for every node where the ranges under it begin at the latest and end at the earliest, how few records one
+    has, and how much one pays."""
     for node in range(len(ranges.latest) - 1, -1, -1):
         _fit_node(node, ranges)
 
@@ -93,6 +103,16 @@ def _fit_node(node, ranges):
                     early = min(early, high[place, attribute])
         fresh |= late != latest[node, attribute] or early != earliest[node, attribute]
         latest[node, attribute], earliest[node, attribute] = late, early
+    few, dear = NEVER, 0.0
+    if child >= 0:
+        few = min(ranges.fewest[child], ranges.fewest[child + 1])
+        dear = max(ranges.dearest[child], ranges.dearest[child + 1])
+    else:
+        for place in range(begin, end):
+            if kept[place]:
+                few, dear = min(few, ranges.sizes[place]), max(dear, ranges.paid[place])
+    fresh |= few != ranges.fewest[node] or dear != ranges.dearest[node]
+    ranges.fewest[node], ranges.dearest[node] = few, dear
     return fresh
 
 
@@ -105,9 +125,10 @@ def _fit_above(name, ranges):
 
 
 @inner
-def move(name, low, high, ranges):
-    """Has a range reach from and to other leaves."""
+def move(name, low, high, size, paid, ranges):
+    """Has a range reach from and to other leaves, and so many records that pay so much."""
     place = ranges.places[name]
+    ranges.sizes[place], ranges.paid[place] = size, paid
     for attribute in range(len(low)):
         ranges.low[place, attribute], ranges.high[place, attribute] = low[attribute], high[attribute]
     stretch(name, low, high, ranges.roster)
@@ -123,15 +144,25 @@ def strike(name, ranges):
 
 
 @inner
-def next_ranges(walk, ranges, costs, low, high, limit):
+def next_ranges(walk, ranges, costs, low, high, limit, weight):
     """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none; `walk.costs`
     then has the cost of the set with each of those that are kept.
+
+    What a record of the range then pays more than before counts as well, `weight` times.
 
     What lies nearer by the boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is
     passed over.
     """
     boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
-    stack, bounds, totals, begins, ends, left = walk.stack, walk.bounds, walk.costs, boxes.begins, boxes.ends, boxes.left
+    stack, bounds, totals, begins, ends, left = (
+        walk.stack,
+        walk.bounds,
+        walk.costs,
+        boxes.begins,
+        boxes.ends,
+        boxes.left,
+    )
+    fewest, dearest = ranges.fewest, ranges.dearest
     box_low, box_high, lows, highs, kept = boxes.low, boxes.high, ranges.low, ranges.high, ranges.kept
     offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
     one, dimensions = np.uint64(1), np.uint64(len(low))
@@ -170,6 +201,8 @@ def next_ranges(walk, ranges, costs, low, high, limit):
                         bound += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
                     else:
                         bound += cost(costs, attribute, begin, end)
+                if bound > dearest[at] + ROUNDING:
+                    bound += weight * fewest[at] * (bound - dearest[at] - ROUNDING)
         if before < limit and bound < limit:
             nearer = farther = 0.0
             for at in range(child, child + np.uint64(2)):
