@@ -243,23 +243,6 @@ def retire(point, roster):
 
 
 @inner
-def costs_with_boxes(costs, low, high, box_low, box_high, child, limit):
-    """The least cost of a set with any point of each of two boxes. Rows of their own would be counted by whoever holds
-    them, which takes longer than all the rest."""
-    first = second = 0.0
-    for node in range(child, child + 2):
-        total = 0.0
-        for attribute in range(len(low)):
-            begin = min(low[attribute], box_high[node, attribute])
-            end = max(high[attribute], box_low[node, attribute])
-            total += cost(costs, attribute, begin, end)
-            if total > limit:
-                break
-        first, second = second, total
-    return first, second
-
-
-@inner
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0
@@ -275,14 +258,20 @@ def joined(costs, low, high, point, limit):
 def join(costs, low, high, points, names, begin, end, limit, totals):
     """Fills in `totals` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
     takes longer than what it does."""
-    for place in range(begin, end):
-        total = 0.0
-        for attribute in range(len(low)):
-            code = points[names[place], attribute]
-            total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
+    first, dimensions = np.uint64(begin), np.uint64(len(low))
+    for place in range(first, np.uint64(end)):
+        name, total = np.uint64(names[place]), 0.0
+        for attribute in range(dimensions):
+            code = points[name, attribute]
+            least, greatest = min(low[attribute], code), max(high[attribute], code)
+            if offsets[attribute] >= 0:
+                total += tables[np.uint64(offsets[attribute] + least * sizes[attribute] + greatest)]
+            else:
+                total += cost(costs, attribute, least, greatest)
             if total > limit:
                 break
-        totals[place - begin] = total
+        totals[place - first] = total
 
 
 @kernel
