@@ -90,9 +90,11 @@ def surplus(owners, tuples, points, centres, costs, least):
 
 
 @kernel
-def gathering(centres, boxes, least):
+def gathering(centres, boxes, costs, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    ranges = ranged(boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes)
+    ranges = ranged(
+        boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes, costs
+    )
     return Gathering(centres, ranges, walk_through(boxes))
 
 
@@ -132,6 +134,6 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges)
+        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges, costs)
         if before < least and centres.sizes[cluster] == least:
             strike(cluster, ranges)

@@ -44,11 +44,11 @@ def ranges(low, high, sizes, costs):
 
 
 @kernel
-def mergers(clusters, boxes):
+def mergers(clusters, boxes, costs):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     count = len(clusters.sizes)
     return Mergers(
-        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_), clusters.sizes, clusters.paid),
+        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_), clusters.sizes, clusters.paid, costs),
         walk_through(boxes), np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
 
@@ -114,7 +114,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
         clusters.sizes[other] += size
         clusters.paid[other] = both
         _widen(other, low, high, clusters)
-        move(other, clusters.low[other], clusters.high[other], clusters.sizes[other], both, mergers.standing)
+        move(other, clusters.low[other], clusters.high[other], clusters.sizes[other], both, mergers.standing, costs)
 
 
 @kernel

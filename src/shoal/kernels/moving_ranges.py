@@ -15,12 +15,12 @@ NEVER = np.iinfo(np.int32).max
 
 class Ranged(NamedTuple):
     """Ranges that stand in a tree by their first leaves, and may move: the one at place `p` of the tree's order reaches
-    from `low[p]` to `high[p]`, as long as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each; `places`
-    has the place of each.
+    from `low[p]` to `high[p]`, as long as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each, of which
+    `charges[p]` tells how much for each attribute; `places` has the place of each.
 
     Those kept under node `n` begin at `latest[n]` or before, and end at `earliest[n]` or after: a set of records costs
-    as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, and in none
-    does a record pay more than `dearest[n]`. The boxes of the roster hold all ranges.
+    as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, or
+    charges more than `dearest[n]`. The boxes of the roster hold all ranges.
     """
 
     roster: Roster
@@ -29,6 +29,7 @@ class Ranged(NamedTuple):
     kept: Any
     sizes: Any
     paid: Any
+    charges: Any
     places: Any
     latest: Any
     earliest: Any
@@ -56,19 +57,20 @@ def stretch(point, low, high, roster):
 
 
 @inner
-def ranged(boxes, low, high, kept, sizes, paid):
+def ranged(boxes, low, high, kept, sizes, paid, costs):
     """Ranges in a tree over their first leaves; those that are not `kept` are struck off."""
     order, nodes = boxes.order, len(boxes.left)
     places = np.empty(len(order), np.int32)
     for place in range(len(order)):
         places[order[place]] = place
     ranges = Ranged(
-        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order], places,
-        np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
-        np.empty(nodes, np.int64), np.empty(nodes),
+        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order],
+        np.empty(low.shape), places,        np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
+        np.empty(nodes, np.int64), np.empty((nodes, low.shape[1])),
     )  # fmt: skip
     for name in range(len(order)):
         stretch(name, low[name], high[name], ranges.roster)
+        _charge(places[name], ranges, costs)
         if not kept[name]:
             ranges.kept[places[name]] = False
             retire(name, ranges.roster)
@@ -77,9 +79,17 @@ def ranged(boxes, low, high, kept, sizes, paid):
 
 
 @inner
+def _charge(place, ranges, costs):
+    """Notes what the range at a place costs."""
+    for attribute in range(ranges.low.shape[1]):
+        least, greatest = ranges.low[place, attribute], ranges.high[place, attribute]
+        ranges.charges[place, attribute] = cost(costs, attribute, least, greatest)
+
+
+@inner
 def fit(ranges):
     """Finds for every node where the ranges under it begin at the latest and end at the earliest, how few records one
-    has, and how much one pays."""
+    has, and how much one charges."""
     for node in range(len(ranges.latest) - 1, -1, -1):
         _fit_node(node, ranges)
 
@@ -87,32 +97,33 @@ def fit(ranges):
 @inner
 def _fit_node(node, ranges):
     """Does that for one node, after those below it; whether anything is new."""
-    child, latest, earliest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest
+    child, latest, earliest, dearest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest, ranges.dearest
     begin, end = ranges.roster.boxes.begins[node], ranges.roster.boxes.ends[node]
-    low, high, kept = ranges.low, ranges.high, ranges.kept
-    fresh = False
+    low, high, kept, charges = ranges.low, ranges.high, ranges.kept, ranges.charges
+    few, fresh = NEVER, False
+    if child >= 0:
+        few = min(ranges.fewest[child], ranges.fewest[child + 1])
+    else:
+        for place in range(begin, end):
+            if kept[place]:
+                few = min(few, ranges.sizes[place])
     for attribute in range(latest.shape[1]):
-        late, early = -1, NEVER
+        late, early, dear = -1, NEVER, 0.0
         if child >= 0:
             late = max(latest[child, attribute], latest[child + 1, attribute])
             early = min(earliest[child, attribute], earliest[child + 1, attribute])
+            dear = max(dearest[child, attribute], dearest[child + 1, attribute])
         else:
             for place in range(begin, end):
                 if kept[place]:
                     late = max(late, low[place, attribute])
                     early = min(early, high[place, attribute])
+                    dear = max(dear, charges[place, attribute])
         fresh |= late != latest[node, attribute] or early != earliest[node, attribute]
-        latest[node, attribute], earliest[node, attribute] = late, early
-    few, dear = NEVER, 0.0
-    if child >= 0:
-        few = min(ranges.fewest[child], ranges.fewest[child + 1])
-        dear = max(ranges.dearest[child], ranges.dearest[child + 1])
-    else:
-        for place in range(begin, end):
-            if kept[place]:
-                few, dear = min(few, ranges.sizes[place]), max(dear, ranges.paid[place])
-    fresh |= few != ranges.fewest[node] or dear != ranges.dearest[node]
-    ranges.fewest[node], ranges.dearest[node] = few, dear
+        fresh |= dear != dearest[node, attribute]
+        latest[node, attribute], earliest[node, attribute], dearest[node, attribute] = late, early, dear
+    fresh |= few != ranges.fewest[node]
+    ranges.fewest[node] = few
     return fresh
 
 
@@ -125,12 +136,13 @@ def _fit_above(name, ranges):
 
 
 @inner
-def move(name, low, high, size, paid, ranges):
+def move(name, low, high, size, paid, ranges, costs):
     """Has a range reach from and to other leaves, and so many records that pay so much."""
     place = ranges.places[name]
     ranges.sizes[place], ranges.paid[place] = size, paid
     for attribute in range(len(low)):
         ranges.low[place, attribute], ranges.high[place, attribute] = low[attribute], high[attribute]
+    _charge(place, ranges, costs)
     stretch(name, low, high, ranges.roster)
     _fit_above(name, ranges)
 
@@ -193,16 +205,17 @@ def next_ranges(walk, ranges, costs, low, high, limit, weight):
         for at in range(child, child + np.uint64(2)):
             bound, before = np.inf, bound
             if alive[at] > 0:
-                bound = 0.0
+                bound = extra = 0.0
                 for attribute in range(dimensions):
                     begin = min(low[attribute], latest[at, attribute])
                     end = max(high[attribute], earliest[at, attribute])
                     if offsets[attribute] >= 0:
-                        bound += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
+                        charge = tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
                     else:
-                        bound += cost(costs, attribute, begin, end)
-                if bound > dearest[at] + ROUNDING:
-                    bound += weight * fewest[at] * (bound - dearest[at] - ROUNDING)
+                        charge = cost(costs, attribute, begin, end)
+                    bound += charge
+                    extra += max(charge - dearest[at, attribute], 0.0)
+                bound += weight * fewest[at] * max(extra - ROUNDING, 0.0)
         if before < limit and bound < limit:
             nearer = farther = 0.0
             for at in range(child, child + np.uint64(2)):

@@ -203,7 +203,7 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
 
     def merged(dearest: float) -> merging.Mergers:
         held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
-        mergers = merging.mergers(held, boxes)
+        mergers = merging.mergers(held, boxes, costs)
         merging.merge(np.array([11]), mergers, costs, by_union, dearest, GO_ON)
         return mergers
 
