@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.index import Walk, joined, start, walk_through
 from shoal.kernels.moving_ranges import Ranged, fit, move, next_ranges, ranged, strike
@@ -120,6 +121,7 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
 
     A cluster that has `least` records closes; when all are closed, all open for good.
     """
+    clusters, costs, owners, tuples, points = borrowed((clusters, costs, owners, tuples, points))
     centres, ranges = clusters.centres, clusters.ranges
     alive, boxes = ranges.roster.alive, ranges.roster.boxes
     for row in free:

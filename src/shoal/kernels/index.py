@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import insert, order_of
@@ -278,6 +279,8 @@ def join(costs, low, high, points, names, begin, end, limit, totals):
 def nearest(points, boxes, costs, neighbours, distances, first, last, flag):
     """For the points at the places `first:last` of the tree's order, in which `points` stand, the nearest ones, nearest
     first, ties by place: as many as `neighbours` has room for. A point is its own nearest."""
+    points, boxes, costs = borrowed((points, boxes, costs))
+    neighbours, distances = borrowed((neighbours, distances))
     wanted = neighbours.shape[1]
     order, begins, ends = boxes.order, boxes.begins, boxes.ends
     walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span
 from shoal.kernels.index import Roster, Walk, near_bucket, pop, push, retire, roster, start, walk_through
@@ -155,6 +156,7 @@ def grow(points, counts, growth, costs, least, relaxing, spare, flag):
     loss until it has `least`. It goes on as the rule of `relaxing` says, with its factor, as long as that leaves nobody
     or enough for another cluster.
     """
+    points, counts, growth, costs = borrowed((points, counts, growth, costs))
     rule, room = relaxing
     remaining, owners = growth.remaining, growth.owners
     firsts = np.cumsum(counts) - counts

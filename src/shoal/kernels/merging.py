@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import span, union
 from shoal.kernels.index import Walk, start, walk_through
@@ -93,6 +94,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
 
     A merger that adds more than `dearest` for each of its records is not made.
     """
+    mergers, costs = borrowed((mergers, costs))
     clusters = mergers.ranges
     for cluster in broken:
         if flag[0]:
@@ -137,6 +139,8 @@ class Leftovers(NamedTuple):
 @kernel
 def place_leftovers(leftovers, owners, tuples, points, clusters, costs, flag):
     """Each leftover joins the open cluster to which it adds least loss; what finds none stays without."""
+    leftovers, owners, tuples = borrowed((leftovers, owners, tuples))
+    points, clusters, costs = borrowed((points, clusters, costs))
     for row in leftovers.rows:
         if flag[0]:
             break
