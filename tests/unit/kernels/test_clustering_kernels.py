@@ -69,13 +69,17 @@ def test_levels_cost_as_the_hierarchical_distance() -> None:
     assert cost.pair(costs, first, second) / scale == pytest.approx(2 * 2 / 3 + 2)
 
 
-@pytest.fixture
-def scattered() -> tuple:
-    """Points without ties to speak of, and what they cost."""
-    hierarchies = [numbers(97), numbers(89, missing=True), letters()]
-    points = drawn(7, 160, [97, 90, 7])
+def scatter(leaves: int) -> tuple:
+    """Points without ties to speak of, and what they cost; the first attribute has so many leaves."""
+    hierarchies = [numbers(leaves), numbers(89, missing=True), letters()]
+    points = drawn(7, 160, [leaves, 90, 7])
     costs = loss_costs(hierarchies, list(points.T), [True, True, False])
     return points, costs, index.build(points, costs, 4, GO_ON)
+
+
+@pytest.fixture
+def scattered() -> tuple:
+    return scatter(97)
 
 
 def distances(points: np.ndarray, costs: tuple) -> np.ndarray:
@@ -97,8 +101,9 @@ def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None
     assert sum(ends[leaves] - begins[leaves]) == len(points)
 
 
-def test_nearest_are_the_nearest(scattered: tuple) -> None:
-    points, costs, boxes = scattered
+@pytest.mark.parametrize("leaves", [97, TABULATED + 1])
+def test_nearest_are_the_nearest(leaves: int) -> None:
+    points, costs, boxes = scatter(leaves)
     found, apart = np.empty((len(points), 9), np.int32), np.empty((len(points), 9))
     index.nearest(points[boxes.order], boxes, costs, found, apart, 0, len(points), GO_ON)
     wanted = distances(points, costs)
@@ -222,6 +227,34 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
     assert found.into[11] == best
     assert found.added[11] == pytest.approx(extra(best))
     assert merged(found.added[11] / sizes[11] - 1e-6).into[11] == 11
+
+
+@pytest.mark.parametrize("by_union", [False, True])
+@pytest.mark.parametrize("leaves", [97, TABULATED + 1])
+def test_every_merger_is_the_best_there_is(leaves: int, by_union: bool) -> None:
+    """Against looking at all clusters, from small and narrow ones to few that are large and wide."""
+    points, costs, _ = scatter(leaves)
+    draw = np.random.default_rng(5)
+    sizes, wide = draw.integers(1, 9, 80), draw.random((80, 1)) < 0.5
+    low, high = np.minimum(points[:80], points[80:]), np.maximum(points[:80], points[80:])
+    low, high = np.where(wide, low, points[:80]), np.where(wide, high, points[:80])
+    held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
+    mergers = merging.mergers(held, index.build(low, costs, 3, GO_ON), costs)
+    standing = list(range(80))
+    for cluster in draw.permutation(80)[:70].tolist():
+
+        def score(other: int, cluster: int = cluster) -> float:
+            both = cost.span(costs, np.minimum(low[cluster], low[other]), np.maximum(high[cluster], high[other]))
+            apart = [sizes[each] * cost.span(costs, low[each], high[each]) for each in (cluster, other)]
+            return both if by_union else (sizes[cluster] + sizes[other]) * both - sum(apart)
+
+        mergers.fresh[cluster] = True
+        merging.merge(np.array([cluster]), mergers, costs, by_union, np.inf, GO_ON)
+        standing.remove(cluster)
+        chosen = int(mergers.into[cluster])
+        assert score(chosen) == pytest.approx(min(map(score, standing)))
+        low[chosen], high[chosen] = np.minimum(low[chosen], low[cluster]), np.maximum(high[chosen], high[cluster])
+        sizes[chosen] += sizes[cluster]
 
 
 def test_chains_of_mergers_end_where_the_last_one_went() -> None:
