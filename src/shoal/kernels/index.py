@@ -99,52 +99,42 @@ def near_bucket(walk, boxes, points, marks, closed, costs, low, high, limit, tie
     `walk.costs` then has the cost of the set with each of its points.
 
     `points` stand in the order of the tree, `low` and `high` are the set's least and greatest leaves; `pop` says what
-    the others mean. Everything is done in one function, with arrays that have names of their own: what is called with
-    arrays, or takes them out of a structure, has them counted, which takes ten times longer than a sum of costs.
+    the others mean. It is one function, because a call with so many arrays takes longer than a sum of costs.
     """
-    stack, bounds, begins, left = walk.stack, walk.bounds, boxes.begins, boxes.left
-    box_low, box_high, totals = boxes.low, boxes.high, walk.costs
-    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
-    one, dimensions = np.uint64(1), np.uint64(len(low))
-    depth = np.uint64(walk.depth[0])
+    stack, bounds, totals = walk.stack, walk.bounds, walk.costs
+    begins, left, box_low, box_high = boxes.begins, boxes.left, boxes.low, boxes.high
+    depth, dimensions = walk.depth[0], len(low)
     while depth > 0:
-        depth -= one
-        node, here = np.uint64(stack[depth]), bounds[depth]
+        depth -= 1
+        node, here = stack[depth], bounds[depth]
         if not (here < limit or (here == limit and begins[node] < ties)) or marks[node] == closed:
             continue
         child = left[node]
         if child < 0:
             walk.depth[0] = depth
-            first = np.uint64(begins[node])
-            for place in range(first, np.uint64(boxes.ends[node])):
+            for place in range(begins[node], boxes.ends[node]):
                 total = 0.0
                 for attribute in range(dimensions):
-                    begin = min(low[attribute], points[place, attribute])
-                    end = max(high[attribute], points[place, attribute])
-                    if offsets[attribute] >= 0:
-                        total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
-                    else:
-                        total += cost(costs, attribute, begin, end)
-                totals[place - first] = total
-            return np.int64(node)
+                    code = points[place, attribute]
+                    total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+                totals[place - begins[node]] = total
+            return node
         nearer = farther = 0.0
-        for at in range(np.uint64(child), np.uint64(child + 2)):
+        for at in range(child, child + 2):
             total = 0.0
             for attribute in range(dimensions):
                 begin = min(low[attribute], box_high[at, attribute])
-                end = max(high[attribute], box_low[at, attribute])
-                if offsets[attribute] >= 0:
-                    total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
-                else:
-                    total += cost(costs, attribute, begin, end)
+                total += cost(costs, attribute, begin, max(high[attribute], box_low[at, attribute]))
             nearer, farther = farther, total
-        near = np.uint64(child)
+        near, far = child, child + 1
         if nearer > farther:
-            near, nearer, farther = near + one, farther, nearer
-        stack[depth], bounds[depth] = np.uint64(2 * child + 1) - near, farther
-        depth += np.uint64(farther <= limit)
-        stack[depth], bounds[depth] = near, nearer
-        depth += np.uint64(nearer <= limit)
+            near, far, nearer, farther = far, near, farther, nearer
+        if farther <= limit:
+            stack[depth], bounds[depth] = far, farther
+            depth += 1
+        if nearer <= limit:
+            stack[depth], bounds[depth] = near, nearer
+            depth += 1
     walk.depth[0] = 0
     return -1
 
@@ -259,20 +249,14 @@ def joined(costs, low, high, point, limit):
 def join(costs, low, high, points, names, begin, end, limit, totals):
     """Fills in `totals` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
     takes longer than what it does."""
-    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
-    first, dimensions = np.uint64(begin), np.uint64(len(low))
-    for place in range(first, np.uint64(end)):
-        name, total = np.uint64(names[place]), 0.0
-        for attribute in range(dimensions):
-            code = points[name, attribute]
-            least, greatest = min(low[attribute], code), max(high[attribute], code)
-            if offsets[attribute] >= 0:
-                total += tables[np.uint64(offsets[attribute] + least * sizes[attribute] + greatest)]
-            else:
-                total += cost(costs, attribute, least, greatest)
+    for place in range(begin, end):
+        total = 0.0
+        for attribute in range(len(low)):
+            code = points[names[place], attribute]
+            total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
             if total > limit:
                 break
-        totals[place - first] = total
+        totals[place - begin] = total
 
 
 @kernel

@@ -18,9 +18,10 @@ than so many times what it did; up to so many times as many records."""
 
 
 class Growth(NamedTuple):
-    """How far the clusters have grown: `placed` are the points in the order of the tree; `remaining` records of each
-    point, `owners` of each record (-1: none yet; records in the order of the points), where the last cluster began in `origin[0]`, and in `clusters[0]` and `rest[0]`
-    how many clusters and how many records without one there are."""
+    """How far the clusters have grown: `placed` has the points in the order of the tree, `remaining` how many records
+    of each point are left, `owners` the cluster of each record (-1: none yet; records in the order of the points),
+    `origin[0]` where the last cluster began, and `clusters[0]` and `rest[0]` how many clusters and how many records
+    without one there are."""
 
     roster: Roster
     walk: Walk
@@ -45,44 +46,24 @@ def seeded(points, counts, boxes, origin):
 @inner
 def _cheapest(growth, costs, low, high):
     """The point with records left that costs least in a cluster, and the cost of the cluster with it."""
-    walk, placed, remaining, boxes, alive = (
-        growth.walk,
-        growth.placed,
-        growth.remaining,
-        growth.roster.boxes,
-        growth.roster.alive,
-    )
-    order, begins, ends, totals = boxes.order, boxes.begins, boxes.ends, walk.costs
+    boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
     best, chosen = np.inf, -1
-    start(walk)
+    start(growth.walk)
     while True:
-        node = near_bucket(walk, boxes, placed, alive, 0, costs, low, high, best, 0)
+        node = near_bucket(growth.walk, boxes, growth.placed, alive, 0, costs, low, high, best, 0)
         if node < 0:
             return chosen, best
-        for place in range(begins[node], ends[node]):
-            here = totals[place - begins[node]]
-            if here < best and remaining[order[place]] > 0:
-                best, chosen = here, order[place]
+        begin, end = boxes.begins[node], boxes.ends[node]
+        for place in range(begin, end):
+            if here[place - begin] < best and growth.remaining[boxes.order[place]] > 0:
+                best, chosen = here[place - begin], boxes.order[place]
 
 
 @inner
 def _farthest(point, growth, costs):
     """The point with records left that is farthest from one."""
-    walk, placed, remaining, boxes, alive = (
-        growth.walk,
-        growth.placed,
-        growth.remaining,
-        growth.roster.boxes,
-        growth.roster.alive,
-    )
-    order, begins, ends, left, box_low, box_high = (
-        boxes.order,
-        boxes.begins,
-        boxes.ends,
-        boxes.left,
-        boxes.low,
-        boxes.high,
-    )
+    boxes, alive, walk, placed = growth.roster.boxes, growth.roster.alive, growth.walk, growth.placed
+    box_low, box_high, dimensions = boxes.low, boxes.high, len(point)
     best, chosen = -1.0, -1
     start(walk)
     while True:
@@ -90,52 +71,42 @@ def _farthest(point, growth, costs):
         node = pop(walk, boxes, alive, 0, -best, 0)
         if node < 0:
             return chosen
-        child = left[node]
+        child = boxes.left[node]
         if child >= 0:
             first = second = 0.0
             for at in range(child, child + 2):
-                total = 0.0
-                for attribute in range(len(point)):
+                first, second = second, 0.0
+                for attribute in range(dimensions):
                     code, least, greatest = point[attribute], box_low[at, attribute], box_high[at, attribute]
-                    total += max(
+                    second += max(
                         cost(costs, attribute, min(code, least), max(code, least)),
                         cost(costs, attribute, min(code, greatest), max(code, greatest)),
                     )
-                first, second = second, total
             push(walk, child, -first, -second)
             continue
-        for place in range(begins[node], ends[node]):
-            total = 0.0
-            for attribute in range(len(point)):
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            here = 0.0
+            for attribute in range(dimensions):
                 code = placed[place, attribute]
-                total += cost(costs, attribute, min(point[attribute], code), max(point[attribute], code))
-            if total > best and remaining[order[place]] > 0:
-                best, chosen = total, order[place]
+                here += cost(costs, attribute, min(point[attribute], code), max(point[attribute], code))
+            if here > best and growth.remaining[boxes.order[place]] > 0:
+                best, chosen = here, boxes.order[place]
 
 
 @inner
 def _alone(point, points, growth, costs, others):
     """The cost of a record together with the so many others without a cluster that are nearest to it."""
-    walk, placed, remaining, boxes, alive = (
-        growth.walk,
-        growth.placed,
-        growth.remaining,
-        growth.roster.boxes,
-        growth.roster.alive,
-    )
-    order, begins, ends, totals = boxes.order, boxes.begins, boxes.ends, walk.costs
-    query = points[point]
+    boxes, alive, query = growth.roster.boxes, growth.roster.alive, points[point]
     best, names = np.full(others, np.inf), np.full(others, point)
-    start(walk)
+    start(growth.walk)
     while others > 0:
-        node = near_bucket(walk, boxes, placed, alive, 0, costs, query, query, best[others - 1], 0)
+        node = near_bucket(growth.walk, boxes, growth.placed, alive, 0, costs, query, query, best[others - 1], 0)
         if node < 0:
             break
-        for place in range(begins[node], ends[node]):
-            other, distance = order[place], totals[place - begins[node]]
-            if distance >= best[others - 1]:
-                continue
-            for _ in range(min(remaining[other] - (other == point), others)):
+        begin, end = boxes.begins[node], boxes.ends[node]
+        for place in range(begin, end):
+            other, distance = boxes.order[place], growth.walk.costs[place - begin]
+            for _ in range(min(growth.remaining[other] - (other == point), others)):
                 if distance >= best[others - 1]:
                     break
                 insert(distance, other, best, names, others - 1)

@@ -48,9 +48,10 @@ def ranges(low, high, sizes, costs):
 def mergers(clusters, boxes, costs):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     count = len(clusters.sizes)
+    low, high, sizes, paid = clusters.low, clusters.high, clusters.sizes, clusters.paid
     return Mergers(
-        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_), clusters.sizes, clusters.paid, costs),
-        walk_through(boxes), np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
+        clusters, ranged(boxes, low, high, np.ones(count, np.bool_), sizes, paid, costs), walk_through(boxes),
+        np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
 
 

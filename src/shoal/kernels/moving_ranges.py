@@ -63,10 +63,11 @@ def ranged(boxes, low, high, kept, sizes, paid, costs):
     places = np.empty(len(order), np.int32)
     for place in range(len(order)):
         places[order[place]] = place
+    attributes = low.shape[1]
     ranges = Ranged(
         roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order],
-        np.empty(low.shape), places,        np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
-        np.empty(nodes, np.int64), np.empty((nodes, low.shape[1])),
+        np.empty(low.shape), places, np.empty((nodes, attributes), np.int32), np.empty((nodes, attributes), np.int32),
+        np.empty(nodes, np.int64), np.empty((nodes, attributes)),
     )  # fmt: skip
     for name in range(len(order)):
         stretch(name, low[name], high[name], ranges.roster)
@@ -160,80 +161,55 @@ def next_ranges(walk, ranges, costs, low, high, limit, weight):
     """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none; `walk.costs`
     then has the cost of the set with each of those that are kept.
 
-    What a record of the range then pays more than before counts as well, `weight` times.
-
-    What lies nearer by the boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is
-    passed over.
+    What each record of a range then pays more than before counts as well, `weight` times. What lies nearer by the
+    boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is passed over.
     """
+    stack, bounds, totals = walk.stack, walk.bounds, walk.costs
     boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
-    stack, bounds, totals, begins, ends, left = (
-        walk.stack,
-        walk.bounds,
-        walk.costs,
-        boxes.begins,
-        boxes.ends,
-        boxes.left,
-    )
-    fewest, dearest = ranges.fewest, ranges.dearest
-    box_low, box_high, lows, highs, kept = boxes.low, boxes.high, ranges.low, ranges.high, ranges.kept
-    offsets, sizes, tables = costs.offsets, costs.sizes, costs.tables
-    one, dimensions = np.uint64(1), np.uint64(len(low))
-    depth = np.uint64(walk.depth[0])
+    begins, left, box_low, box_high = boxes.begins, boxes.left, boxes.low, boxes.high
+    lows, highs, kept, fewest, dearest = ranges.low, ranges.high, ranges.kept, ranges.fewest, ranges.dearest
+    depth, dimensions = walk.depth[0], len(low)
     while depth > 0:
-        depth -= one
-        node = np.uint64(stack[depth])
+        depth -= 1
+        node, child = stack[depth], left[stack[depth]]
         if not bounds[depth] < limit:
             continue
-        if left[node] < 0:
+        if child < 0:
             walk.depth[0] = depth
-            first = np.uint64(begins[node])
-            for place in range(first, np.uint64(ends[node])):
+            for place in range(begins[node], boxes.ends[node]):
                 if not kept[place]:
                     continue
                 total = 0.0
                 for attribute in range(dimensions):
                     begin = min(low[attribute], lows[place, attribute])
-                    end = max(high[attribute], highs[place, attribute])
-                    if offsets[attribute] >= 0:
-                        total += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
-                    else:
-                        total += cost(costs, attribute, begin, end)
-                totals[place - first] = total
-            return np.int64(node)
-        child = np.uint64(left[node])
+                    total += cost(costs, attribute, begin, max(high[attribute], highs[place, attribute]))
+                totals[place - begins[node]] = total
+            return node
         bound, before = np.inf, np.inf
-        for at in range(child, child + np.uint64(2)):
+        for at in range(child, child + 2):
             bound, before = np.inf, bound
             if alive[at] > 0:
                 bound = extra = 0.0
                 for attribute in range(dimensions):
                     begin = min(low[attribute], latest[at, attribute])
-                    end = max(high[attribute], earliest[at, attribute])
-                    if offsets[attribute] >= 0:
-                        charge = tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
-                    else:
-                        charge = cost(costs, attribute, begin, end)
+                    charge = cost(costs, attribute, begin, max(high[attribute], earliest[at, attribute]))
                     bound += charge
                     extra += max(charge - dearest[at, attribute], 0.0)
                 bound += weight * fewest[at] * max(extra - ROUNDING, 0.0)
         if before < limit and bound < limit:
             nearer = farther = 0.0
-            for at in range(child, child + np.uint64(2)):
+            for at in range(child, child + 2):
                 nearer, farther = farther, 0.0
                 for attribute in range(dimensions):
                     begin = min(low[attribute], box_high[at, attribute])
-                    end = max(high[attribute], box_low[at, attribute])
-                    if offsets[attribute] >= 0:
-                        farther += tables[np.uint64(offsets[attribute] + begin * sizes[attribute] + end)]
-                    else:
-                        farther += cost(costs, attribute, begin, end)
+                    farther += cost(costs, attribute, begin, max(high[attribute], box_low[at, attribute]))
             swapped = nearer > farther
-            stack[depth], bounds[depth] = (child, before) if swapped else (child + one, bound)
-            depth += one
-            stack[depth], bounds[depth] = (child + one, bound) if swapped else (child, before)
-            depth += one
+            stack[depth], bounds[depth] = (child, before) if swapped else (child + 1, bound)
+            depth += 1
+            stack[depth], bounds[depth] = (child + 1, bound) if swapped else (child, before)
+            depth += 1
         elif before < limit or bound < limit:
-            stack[depth], bounds[depth] = (child, before) if before < limit else (child + one, bound)
-            depth += one
+            stack[depth], bounds[depth] = (child, before) if before < limit else (child + 1, bound)
+            depth += 1
     walk.depth[0] = 0
     return -1
