@@ -81,7 +81,7 @@ def _grown(records: Records, start: int, run: Run, relaxing: Relaxing) -> Grown:
     from shoal.kernels.members import grow, seeded
 
     points, counts, least = records.points, records.counts, records.policy.least
-    growth = seeded(counts, records.index(points, run), start)
+    growth = seeded(points, counts, records.index(points, run), start)
     share, rule = relaxing.share, (relaxing.rule, relaxing.room)
     for _, end in portions(len(records), run, "growing clusters"):
         grow(points, counts, growth, records.costs, least, rule, len(records) - int(share * end), run.flag)

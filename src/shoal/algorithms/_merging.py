@@ -104,7 +104,7 @@ def _round(
 
     low, high, sizes = ranges
     clusters = kernel.ranges(low.copy(), high.copy(), sizes.copy(), records.costs)
-    mergers = kernel.mergers(clusters, records.index(low, run))
+    mergers = kernel.mergers(clusters, records.index(low, run), records.costs)
     for begin, end in portions(len(broken), run, "merging clusters"):
         kernel.merge(broken[begin:end], mergers, records.costs, by_union, dearest, run.flag)
     kernel.follow(mergers.into)

@@ -105,9 +105,10 @@ class Records:
         neighbours = np.full((tuples, min(count, tuples)), -1, dtype=np.int32)
         distances = np.empty(neighbours.shape)
         boxes = self.index(self.points, run)
+        placed = self.points[boxes.order]
 
         def look(begin: int, end: int) -> None:
-            nearest(self.points, boxes, self.costs, neighbours, distances, begin, end, run.flag)
+            nearest(placed, boxes, self.costs, neighbours, distances, begin, end, run.flag)
 
         for first, last in portions(tuples, run, "finding neighbours"):
             in_slices(look, first, last)

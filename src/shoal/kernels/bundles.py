@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
 
@@ -28,6 +29,7 @@ def bundle(pools, widths, costs, looked, owners, first, seed, flag):
     most so many records of a pool are `looked` at, drawn at random where it has more.
     """
     np.random.seed(seed)
+    pools, costs, owners = borrowed((pools, costs, owners))
     records, points, starts, sizes = pools
     attributes = points.shape[1]
     low, high = np.zeros(attributes, np.int32), np.zeros(attributes, np.int32)

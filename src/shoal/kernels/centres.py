@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import cost
 from shoal.kernels.index import Walk, joined, start, walk_through
 from shoal.kernels.moving_ranges import Ranged, fit, move, next_ranges, ranged, strike
 from shoal.kernels.sorting import first_from, order_of
@@ -91,32 +91,28 @@ def surplus(owners, tuples, points, centres, costs, least):
 
 
 @kernel
-def gathering(centres, boxes, least):
+def gathering(centres, boxes, costs, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    return Gathering(centres, ranged(boxes, centres.low, centres.high, centres.sizes < least), walk_through(boxes))
+    ranges = ranged(
+        boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes, costs
+    )
+    return Gathering(centres, ranges, walk_through(boxes))
 
 
 @inner
 def _closest(point, ranges, walk, costs):
     """The open cluster whose centre is closest to a record."""
-    boxes, low, high, kept = ranges.roster.boxes, ranges.low, ranges.high, ranges.kept
+    boxes, kept, totals = ranges.roster.boxes, ranges.kept, walk.costs
     order, begins, ends = boxes.order, boxes.begins, boxes.ends
     best, chosen = np.inf, -1
     start(walk)
     while True:
-        node = next_ranges(walk, ranges, costs, point, point, best)
+        node = next_ranges(walk, ranges, costs, point, point, best, 0.0)
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
-            if kept[place]:
-                total = 0.0
-                for attribute in range(len(point)):
-                    code = point[attribute]
-                    total += cost(costs, attribute, min(low[place, attribute], code), max(high[place, attribute], code))
-                    if total > best:
-                        break
-                if total < best:
-                    best, chosen = total, order[place]
+            if kept[place] and totals[place - begins[node]] < best:
+                best, chosen = totals[place - begins[node]], order[place]
 
 
 @kernel
@@ -125,6 +121,7 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
 
     A cluster that has `least` records closes; when all are closed, all open for good.
     """
+    clusters, costs, owners, tuples, points = borrowed((clusters, costs, owners, tuples, points))
     centres, ranges = clusters.centres, clusters.ranges
     alive, boxes = ranges.roster.alive, ranges.roster.boxes
     for row in free:
@@ -139,6 +136,6 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        move(cluster, centres.low[cluster], centres.high[cluster], ranges)
+        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges, costs)
         if before < least and centres.sizes[cluster] == least:
             strike(cluster, ranges)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import insert, order_of
@@ -93,19 +94,49 @@ def push(walk, child, first, second):
 
 
 @inner
-def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
-    """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none.
+def near_bucket(walk, boxes, points, marks, closed, costs, low, high, limit, ties):
+    """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none;
+    `walk.costs` then has the cost of the set with each of its points.
 
-    `low` and `high` are the set's least and greatest leaves; `pop` says what the others mean.
+    `points` stand in the order of the tree, `low` and `high` are the set's least and greatest leaves; `pop` says what
+    the others mean. It is one function, because a call with so many arrays takes longer than a sum of costs.
     """
-    box_low, box_high = boxes.low, boxes.high
-    while True:
-        node = pop(walk, boxes, marks, closed, limit, ties)
-        if node < 0 or boxes.left[node] < 0:
+    stack, bounds, totals = walk.stack, walk.bounds, walk.costs
+    begins, left, box_low, box_high = boxes.begins, boxes.left, boxes.low, boxes.high
+    depth, dimensions = walk.depth[0], len(low)
+    while depth > 0:
+        depth -= 1
+        node, here = stack[depth], bounds[depth]
+        if not (here < limit or (here == limit and begins[node] < ties)) or marks[node] == closed:
+            continue
+        child = left[node]
+        if child < 0:
+            walk.depth[0] = depth
+            for place in range(begins[node], boxes.ends[node]):
+                total = 0.0
+                for attribute in range(dimensions):
+                    code = points[place, attribute]
+                    total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+                totals[place - begins[node]] = total
             return node
-        child = boxes.left[node]
-        first, second = costs_with_boxes(costs, low, high, box_low, box_high, child, limit)
-        push(walk, child, first, second)
+        nearer = farther = 0.0
+        for at in range(child, child + 2):
+            total = 0.0
+            for attribute in range(dimensions):
+                begin = min(low[attribute], box_high[at, attribute])
+                total += cost(costs, attribute, begin, max(high[attribute], box_low[at, attribute]))
+            nearer, farther = farther, total
+        near, far = child, child + 1
+        if nearer > farther:
+            near, far, nearer, farther = far, near, farther, nearer
+        if farther <= limit:
+            stack[depth], bounds[depth] = far, farther
+            depth += 1
+        if nearer <= limit:
+            stack[depth], bounds[depth] = near, nearer
+            depth += 1
+    walk.depth[0] = 0
+    return -1
 
 
 @inner
@@ -203,23 +234,6 @@ def retire(point, roster):
 
 
 @inner
-def costs_with_boxes(costs, low, high, box_low, box_high, child, limit):
-    """The least cost of a set with any point of each of two boxes. Rows of their own would be counted by whoever holds
-    them, which takes longer than all the rest."""
-    first = second = 0.0
-    for node in range(child, child + 2):
-        total = 0.0
-        for attribute in range(len(low)):
-            begin = min(low[attribute], box_high[node, attribute])
-            end = max(high[attribute], box_low[node, attribute])
-            total += cost(costs, attribute, begin, end)
-            if total > limit:
-                break
-        first, second = second, total
-    return first, second
-
-
-@inner
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0
@@ -247,25 +261,26 @@ def join(costs, low, high, points, names, begin, end, limit, totals):
 
 @kernel
 def nearest(points, boxes, costs, neighbours, distances, first, last, flag):
-    """For the points `first:last`, the nearest ones, nearest first, ties by place in the tree's order: as many as
-    `neighbours` has room for. A point is its own nearest."""
+    """For the points at the places `first:last` of the tree's order, in which `points` stand, the nearest ones, nearest
+    first, ties by place: as many as `neighbours` has room for. A point is its own nearest."""
+    points, boxes, costs = borrowed((points, boxes, costs))
+    neighbours, distances = borrowed((neighbours, distances))
     wanted = neighbours.shape[1]
+    order, begins, ends = boxes.order, boxes.begins, boxes.ends
     walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)
-    for row in range(first, last):
+    totals = walk.costs
+    for here in range(first, last):
         if flag[0]:
             break
-        query = points[row]
-        best, names = distances[row], neighbours[row]
+        query, best, names = points[here], distances[order[here]], neighbours[order[here]]
         for place in range(wanted):
             best[place], names[place] = np.inf, -1
         start(walk)
         while True:
-            node = near_bucket(walk, boxes, marks, 0, costs, query, query, best[wanted - 1], 0)
+            node = near_bucket(walk, boxes, points, marks, 0, costs, query, query, best[wanted - 1], 0)
             if node < 0:
                 break
-            begin, end = boxes.begins[node], boxes.ends[node]
-            join(costs, query, query, points, boxes.order, begin, end, best[wanted - 1], walk.costs)
-            for place in range(begin, end):
-                distance = walk.costs[place - begin]
+            for place in range(begins[node], ends[node]):
+                distance = totals[place - begins[node]]
                 if distance < best[wanted - 1]:
-                    insert(distance, boxes.order[place], best, names, wanted - 1)
+                    insert(distance, order[place], best, names, wanted - 1)

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span
-from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, retire, roster, start, walk_through
+from shoal.kernels.index import Roster, Walk, near_bucket, pop, push, retire, roster, start, walk_through
 from shoal.kernels.sorting import insert
 
 ROUNDING = 1e-9
@@ -17,12 +18,14 @@ than so many times what it did; up to so many times as many records."""
 
 
 class Growth(NamedTuple):
-    """How far the clusters have grown: `remaining` records of each point, `owners` of each record (-1: none yet;
-    records in the order of the points), where the last cluster began in `origin[0]`, and in `clusters[0]` and `rest[0]`
-    how many clusters and how many records without one there are."""
+    """How far the clusters have grown: `placed` has the points in the order of the tree, `remaining` how many records
+    of each point are left, `owners` the cluster of each record (-1: none yet; records in the order of the points),
+    `origin[0]` where the last cluster began, and `clusters[0]` and `rest[0]` how many clusters and how many records
+    without one there are."""
 
     roster: Roster
     walk: Walk
+    placed: Any
     remaining: Any
     owners: Any
     origin: Any
@@ -31,67 +34,63 @@ class Growth(NamedTuple):
 
 
 @kernel
-def seeded(counts, boxes, origin):
+def seeded(points, counts, boxes, origin):
     """No clusters yet; the first one begins as far from a point as can be."""
     records = counts.sum()
     return Growth(
-        roster(boxes), walk_through(boxes), counts.copy(), np.full(records, -1, np.int32),
+        roster(boxes), walk_through(boxes), points[boxes.order], counts.copy(), np.full(records, -1, np.int32),
         np.full(1, origin, np.int64), np.zeros(1, np.int64), np.full(1, records, np.int64),
     )  # fmt: skip
 
 
 @inner
-def _cheapest(points, growth, costs, low, high):
+def _cheapest(growth, costs, low, high):
     """The point with records left that costs least in a cluster, and the cost of the cluster with it."""
     boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
     best, chosen = np.inf, -1
     start(growth.walk)
     while True:
-        node = near_bucket(growth.walk, boxes, alive, 0, costs, low, high, best, 0)
+        node = near_bucket(growth.walk, boxes, growth.placed, alive, 0, costs, low, high, best, 0)
         if node < 0:
             return chosen, best
         begin, end = boxes.begins[node], boxes.ends[node]
-        join(costs, low, high, points, boxes.order, begin, end, best, here)
         for place in range(begin, end):
             if here[place - begin] < best and growth.remaining[boxes.order[place]] > 0:
                 best, chosen = here[place - begin], boxes.order[place]
 
 
 @inner
-def reach(costs, point, box_low, box_high):
-    """The most that a point of a box can be away from a point."""
-    total = 0.0
-    for attribute in range(len(point)):
-        code = point[attribute]
-        total += max(
-            cost(costs, attribute, min(code, box_low[attribute]), max(code, box_low[attribute])),
-            cost(costs, attribute, min(code, box_high[attribute]), max(code, box_high[attribute])),
-        )
-    return total
-
-
-@inner
-def _farthest(points, growth, costs, origin):
+def _farthest(point, growth, costs):
     """The point with records left that is farthest from one."""
-    boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
+    boxes, alive, walk, placed = growth.roster.boxes, growth.roster.alive, growth.walk, growth.placed
+    box_low, box_high, dimensions = boxes.low, boxes.high, len(point)
     best, chosen = -1.0, -1
-    start(growth.walk)
+    start(walk)
     while True:
         # Far is near with the sign turned round.
-        node = pop(growth.walk, boxes, alive, 0, -best, 0)
+        node = pop(walk, boxes, alive, 0, -best, 0)
         if node < 0:
             return chosen
         child = boxes.left[node]
         if child >= 0:
-            first = reach(costs, points[origin], boxes.low[child], boxes.high[child])
-            second = reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
-            push(growth.walk, child, -first, -second)
+            first = second = 0.0
+            for at in range(child, child + 2):
+                first, second = second, 0.0
+                for attribute in range(dimensions):
+                    code, least, greatest = point[attribute], box_low[at, attribute], box_high[at, attribute]
+                    second += max(
+                        cost(costs, attribute, min(code, least), max(code, least)),
+                        cost(costs, attribute, min(code, greatest), max(code, greatest)),
+                    )
+            push(walk, child, -first, -second)
             continue
-        begin, end = boxes.begins[node], boxes.ends[node]
-        join(costs, points[origin], points[origin], points, boxes.order, begin, end, np.inf, here)
-        for place in range(begin, end):
-            if here[place - begin] > best and growth.remaining[boxes.order[place]] > 0:
-                best, chosen = here[place - begin], boxes.order[place]
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            here = 0.0
+            for attribute in range(dimensions):
+                code = placed[place, attribute]
+                here += cost(costs, attribute, min(point[attribute], code), max(point[attribute], code))
+            if here > best and growth.remaining[boxes.order[place]] > 0:
+                best, chosen = here, boxes.order[place]
 
 
 @inner
@@ -101,11 +100,10 @@ def _alone(point, points, growth, costs, others):
     best, names = np.full(others, np.inf), np.full(others, point)
     start(growth.walk)
     while others > 0:
-        node = near_bucket(growth.walk, boxes, alive, 0, costs, query, query, best[others - 1], 0)
+        node = near_bucket(growth.walk, boxes, growth.placed, alive, 0, costs, query, query, best[others - 1], 0)
         if node < 0:
             break
         begin, end = boxes.begins[node], boxes.ends[node]
-        join(costs, query, query, points, boxes.order, begin, end, best[others - 1], growth.walk.costs)
         for place in range(begin, end):
             other, distance = boxes.order[place], growth.walk.costs[place - begin]
             for _ in range(min(growth.remaining[other] - (other == point), others)):
@@ -129,13 +127,14 @@ def grow(points, counts, growth, costs, least, relaxing, spare, flag):
     loss until it has `least`. It goes on as the rule of `relaxing` says, with its factor, as long as that leaves nobody
     or enough for another cluster.
     """
+    points, counts, growth, costs = borrowed((points, counts, growth, costs))
     rule, room = relaxing
     remaining, owners = growth.remaining, growth.owners
     firsts = np.cumsum(counts) - counts
     rest, clusters, origin = growth.rest[0], growth.clusters[0], growth.origin[0]
     low, high = points[origin].copy(), points[origin].copy()
     while rest >= max(least, spare + 1) and not flag[0]:
-        origin = _farthest(points, growth, costs, origin)
+        origin = _farthest(points[origin], growth, costs)
         for attribute in range(len(low)):
             low[attribute] = high[attribute] = points[origin, attribute]
         size, paid, point, after, bound = 0, 0.0, origin, 0.0, 0.0
@@ -156,7 +155,7 @@ def grow(points, counts, growth, costs, least, relaxing, spare, flag):
                 break
             if rule == SIZE and size >= room * least:
                 break
-            point, after = _cheapest(points, growth, costs, low, high)
+            point, after = _cheapest(growth, costs, low, high)
             if size <= least:
                 bound = room * paid
             if size >= least and rule == LOSS and after > bound + ROUNDING:

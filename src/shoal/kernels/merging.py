@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import cost, span, union
+from shoal.kernels.cost import span, union
 from shoal.kernels.index import Walk, start, walk_through
 from shoal.kernels.moving_ranges import Ranged, move, next_ranges, ranged, strike
 
@@ -44,11 +45,12 @@ def ranges(low, high, sizes, costs):
 
 
 @kernel
-def mergers(clusters, boxes):
+def mergers(clusters, boxes, costs):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     count = len(clusters.sizes)
+    low, high, sizes, paid = clusters.low, clusters.high, clusters.sizes, clusters.paid
     return Mergers(
-        clusters, ranged(boxes, clusters.low, clusters.high, np.ones(count, np.bool_)), walk_through(boxes),
+        clusters, ranged(boxes, low, high, np.ones(count, np.bool_), sizes, paid, costs), walk_through(boxes),
         np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
 
@@ -65,30 +67,24 @@ def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
     clusters, standing, walk = mergers.ranges, mergers.standing, mergers.walk
-    lows, highs, kept, boxes = standing.low, standing.high, standing.kept, standing.roster.boxes
-    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, clusters.sizes, clusters.paid
+    kept, boxes, totals = standing.kept, standing.roster.boxes, walk.costs
+    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, standing.sizes, standing.paid
     low, high = clusters.low[cluster], clusters.high[cluster]
     best, chosen = np.inf, -1
-    size, own = sizes[cluster], sizes[cluster] * paid[cluster]
+    size, own = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
+    weight = 0.0 if by_union else 1.0 / size
     start(walk)
     while True:
         worth = best if by_union else (best + own) / size
-        node = next_ranges(walk, standing, costs, low, high, worth)
+        node = next_ranges(walk, standing, costs, low, high, worth, weight)
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
             other = order[place]
             if other == cluster or not kept[place]:
                 continue
-            both, theirs = size + sizes[other], sizes[other] * paid[other]
-            limit = best if by_union else (best + own + theirs) / both
-            here = 0.0
-            for attribute in range(len(low)):
-                begin = min(low[attribute], lows[place, attribute])
-                here += cost(costs, attribute, begin, max(high[attribute], highs[place, attribute]))
-                if here > limit:
-                    break
-            score = here if by_union else here * both - own - theirs
+            here, theirs = totals[place - begins[node]], sizes[place] * paid[place]
+            score = here if by_union else here * (size + sizes[place]) - own - theirs
             if score < best - ROUNDING:
                 best, chosen = score, other
 
@@ -99,6 +95,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
 
     A merger that adds more than `dearest` for each of its records is not made.
     """
+    mergers, costs = borrowed((mergers, costs))
     clusters = mergers.ranges
     for cluster in broken:
         if flag[0]:
@@ -120,7 +117,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
         clusters.sizes[other] += size
         clusters.paid[other] = both
         _widen(other, low, high, clusters)
-        move(other, clusters.low[other], clusters.high[other], mergers.standing)
+        move(other, clusters.low[other], clusters.high[other], clusters.sizes[other], both, mergers.standing, costs)
 
 
 @kernel
@@ -143,6 +140,8 @@ class Leftovers(NamedTuple):
 @kernel
 def place_leftovers(leftovers, owners, tuples, points, clusters, costs, flag):
     """Each leftover joins the open cluster to which it adds least loss; what finds none stays without."""
+    leftovers, owners, tuples = borrowed((leftovers, owners, tuples))
+    points, clusters, costs = borrowed((points, clusters, costs))
     for row in leftovers.rows:
         if flag[0]:
             break

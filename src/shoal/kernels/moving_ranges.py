@@ -6,26 +6,35 @@ import numpy as np
 
 from shoal.kernels.compilation import inner
 from shoal.kernels.cost import cost
-from shoal.kernels.index import Roster, costs_with_boxes, pop, retire, roster
+from shoal.kernels.index import Roster, retire, roster
 
+ROUNDING = 1e-9
+"""More than rounding errs."""
 NEVER = np.iinfo(np.int32).max
 
 
 class Ranged(NamedTuple):
     """Ranges that stand in a tree by their first leaves, and may move: the one at place `p` of the tree's order reaches
-    from `low[p]` to `high[p]`, as long as it is `kept[p]`; `places` has the place of each.
+    from `low[p]` to `high[p]`, as long as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each, of which
+    `charges[p]` tells how much for each attribute; `places` has the place of each.
 
     Those kept under node `n` begin at `latest[n]` or before, and end at `earliest[n]` or after: a set of records costs
-    as much with any of them as with these two leaves, or more. The boxes of the roster hold all ranges.
+    as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, or
+    charges more than `dearest[n]`. The boxes of the roster hold all ranges.
     """
 
     roster: Roster
     low: Any
     high: Any
     kept: Any
+    sizes: Any
+    paid: Any
+    charges: Any
     places: Any
     latest: Any
     earliest: Any
+    fewest: Any
+    dearest: Any
 
 
 @inner
@@ -48,18 +57,21 @@ def stretch(point, low, high, roster):
 
 
 @inner
-def ranged(boxes, low, high, kept):
+def ranged(boxes, low, high, kept, sizes, paid, costs):
     """Ranges in a tree over their first leaves; those that are not `kept` are struck off."""
     order, nodes = boxes.order, len(boxes.left)
     places = np.empty(len(order), np.int32)
     for place in range(len(order)):
         places[order[place]] = place
+    attributes = low.shape[1]
     ranges = Ranged(
-        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), places,
-        np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
+        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order],
+        np.empty(low.shape), places, np.empty((nodes, attributes), np.int32), np.empty((nodes, attributes), np.int32),
+        np.empty(nodes, np.int64), np.empty((nodes, attributes)),
     )  # fmt: skip
     for name in range(len(order)):
         stretch(name, low[name], high[name], ranges.roster)
+        _charge(places[name], ranges, costs)
         if not kept[name]:
             ranges.kept[places[name]] = False
             retire(name, ranges.roster)
@@ -68,8 +80,17 @@ def ranged(boxes, low, high, kept):
 
 
 @inner
+def _charge(place, ranges, costs):
+    """Notes what the range at a place costs."""
+    for attribute in range(ranges.low.shape[1]):
+        least, greatest = ranges.low[place, attribute], ranges.high[place, attribute]
+        ranges.charges[place, attribute] = cost(costs, attribute, least, greatest)
+
+
+@inner
 def fit(ranges):
-    """Finds for every node where the ranges under it begin at the latest and end at the earliest."""
+    """Finds for every node where the ranges under it begin at the latest and end at the earliest, how few records one
+    has, and how much one charges."""
     for node in range(len(ranges.latest) - 1, -1, -1):
         _fit_node(node, ranges)
 
@@ -77,22 +98,33 @@ def fit(ranges):
 @inner
 def _fit_node(node, ranges):
     """Does that for one node, after those below it; whether anything is new."""
-    child, latest, earliest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest
+    child, latest, earliest, dearest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest, ranges.dearest
     begin, end = ranges.roster.boxes.begins[node], ranges.roster.boxes.ends[node]
-    low, high, kept = ranges.low, ranges.high, ranges.kept
-    fresh = False
+    low, high, kept, charges = ranges.low, ranges.high, ranges.kept, ranges.charges
+    few, fresh = NEVER, False
+    if child >= 0:
+        few = min(ranges.fewest[child], ranges.fewest[child + 1])
+    else:
+        for place in range(begin, end):
+            if kept[place]:
+                few = min(few, ranges.sizes[place])
     for attribute in range(latest.shape[1]):
-        late, early = -1, NEVER
+        late, early, dear = -1, NEVER, 0.0
         if child >= 0:
             late = max(latest[child, attribute], latest[child + 1, attribute])
             early = min(earliest[child, attribute], earliest[child + 1, attribute])
+            dear = max(dearest[child, attribute], dearest[child + 1, attribute])
         else:
             for place in range(begin, end):
                 if kept[place]:
                     late = max(late, low[place, attribute])
                     early = min(early, high[place, attribute])
+                    dear = max(dear, charges[place, attribute])
         fresh |= late != latest[node, attribute] or early != earliest[node, attribute]
-        latest[node, attribute], earliest[node, attribute] = late, early
+        fresh |= dear != dearest[node, attribute]
+        latest[node, attribute], earliest[node, attribute], dearest[node, attribute] = late, early, dear
+    fresh |= few != ranges.fewest[node]
+    ranges.fewest[node] = few
     return fresh
 
 
@@ -105,11 +137,13 @@ def _fit_above(name, ranges):
 
 
 @inner
-def move(name, low, high, ranges):
-    """Has a range reach from and to other leaves."""
+def move(name, low, high, size, paid, ranges, costs):
+    """Has a range reach from and to other leaves, and so many records that pay so much."""
     place = ranges.places[name]
+    ranges.sizes[place], ranges.paid[place] = size, paid
     for attribute in range(len(low)):
         ranges.low[place, attribute], ranges.high[place, attribute] = low[attribute], high[attribute]
+    _charge(place, ranges, costs)
     stretch(name, low, high, ranges.roster)
     _fit_above(name, ranges)
 
@@ -122,41 +156,60 @@ def strike(name, ranges):
     _fit_above(name, ranges)
 
 
-@inner(inline="always")
-def next_ranges(walk, ranges, costs, low, high, limit):
-    """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none.
-
-    What lies nearer by the boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is
-    passed over.
-    """
-    boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
-    left, stack, bounds = boxes.left, walk.stack, walk.bounds
-    while True:
-        node = pop(walk, boxes, alive, 0, limit, 0)
-        if node < 0 or left[node] < 0:
-            break
-        child, depth = left[node], walk.depth[0]
-        first = _apart(costs, low, high, latest, earliest, child, limit) if alive[child] > 0 else np.inf
-        second = _apart(costs, low, high, latest, earliest, child + 1, limit) if alive[child + 1] > 0 else np.inf
-        if first < limit and second < limit:
-            nearer, farther = costs_with_boxes(costs, low, high, boxes.low, boxes.high, child, limit)
-            swapped = nearer > farther
-            stack[depth], bounds[depth] = (child, first) if swapped else (child + 1, second)
-            stack[depth + 1], bounds[depth + 1] = (child + 1, second) if swapped else (child, first)
-            walk.depth[0] = depth + 2
-        elif first < limit or second < limit:
-            stack[depth], bounds[depth] = (child, first) if first < limit else (child + 1, second)
-            walk.depth[0] = depth + 1
-    return node
-
-
 @inner
-def _apart(costs, low, high, latest, earliest, node, limit):
-    """What a set costs at least together with any of the ranges under a node; stops once that exceeds `limit`."""
-    total = 0.0
-    for attribute in range(len(low)):
-        begin = min(low[attribute], latest[node, attribute])
-        total += cost(costs, attribute, begin, max(high[attribute], earliest[node, attribute]))
-        if total > limit:
-            break
-    return total
+def next_ranges(walk, ranges, costs, low, high, limit, weight):
+    """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none; `walk.costs`
+    then has the cost of the set with each of those that are kept.
+
+    What each record of a range then pays more than before counts as well, `weight` times. What lies nearer by the
+    boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is passed over.
+    """
+    stack, bounds, totals = walk.stack, walk.bounds, walk.costs
+    boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
+    begins, left, box_low, box_high = boxes.begins, boxes.left, boxes.low, boxes.high
+    lows, highs, kept, fewest, dearest = ranges.low, ranges.high, ranges.kept, ranges.fewest, ranges.dearest
+    depth, dimensions = walk.depth[0], len(low)
+    while depth > 0:
+        depth -= 1
+        node, child = stack[depth], left[stack[depth]]
+        if not bounds[depth] < limit:
+            continue
+        if child < 0:
+            walk.depth[0] = depth
+            for place in range(begins[node], boxes.ends[node]):
+                if not kept[place]:
+                    continue
+                total = 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], lows[place, attribute])
+                    total += cost(costs, attribute, begin, max(high[attribute], highs[place, attribute]))
+                totals[place - begins[node]] = total
+            return node
+        bound, before = np.inf, np.inf
+        for at in range(child, child + 2):
+            bound, before = np.inf, bound
+            if alive[at] > 0:
+                bound = extra = 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], latest[at, attribute])
+                    charge = cost(costs, attribute, begin, max(high[attribute], earliest[at, attribute]))
+                    bound += charge
+                    extra += max(charge - dearest[at, attribute], 0.0)
+                bound += weight * fewest[at] * max(extra - ROUNDING, 0.0)
+        if before < limit and bound < limit:
+            nearer = farther = 0.0
+            for at in range(child, child + 2):
+                nearer, farther = farther, 0.0
+                for attribute in range(dimensions):
+                    begin = min(low[attribute], box_high[at, attribute])
+                    farther += cost(costs, attribute, begin, max(high[attribute], box_low[at, attribute]))
+            swapped = nearer > farther
+            stack[depth], bounds[depth] = (child, before) if swapped else (child + 1, bound)
+            depth += 1
+            stack[depth], bounds[depth] = (child + 1, bound) if swapped else (child, before)
+            depth += 1
+        elif before < limit or bound < limit:
+            stack[depth], bounds[depth] = (child, before) if before < limit else (child + 1, bound)
+            depth += 1
+    walk.depth[0] = 0
+    return -1

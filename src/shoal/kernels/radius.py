@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import pair
+from shoal.kernels.index import join
 
 
 class NearCentres(NamedTuple):
@@ -44,15 +45,23 @@ def centres_of(points, costs, radius, order, flag):
     """Points such that each point is within the radius of one of them and none of another: in some order, each one
     that no earlier one covers."""
     covered, centres = np.zeros(len(points), np.bool_), np.empty(len(points), np.int64)
-    count = 0
+    uncovered, apart = np.arange(len(points)), np.empty(len(points))
+    count, left = 0, len(points)
     for point in order:
         if covered[point] or flag[0]:
             continue
         centres[count] = point
         count += 1
-        for other in range(len(points)):
-            if not covered[other] and pair(costs, points[point], points[other]) <= radius:
+        join(costs, points[point], points[point], points, uncovered, 0, left, radius, apart)
+        farther = 0
+        for place in range(left):
+            other = uncovered[place]
+            if apart[place] <= radius:
                 covered[other] = True
+            else:
+                uncovered[farther] = other
+                farther += 1
+        left = farther
     return centres[:count].copy()
 
 
@@ -61,18 +70,20 @@ def links_of(points, costs, radius, centres, flag):
     """All pairs of a centre and a point within the radius."""
     starts, room = np.zeros(len(centres) + 1, np.int64), 4 * len(points)
     found, apart, count = np.empty(room, np.int64), np.empty(room), 0
+    everybody, distances = np.arange(len(points)), np.empty(len(points))
     for number in range(len(centres)):
         if flag[0]:
             break
+        centre = points[centres[number]]
+        join(costs, centre, centre, points, everybody, 0, len(points), radius, distances)
         if count + len(points) > room:
             room = 2 * room + len(points)
             more, farther = np.empty(room, np.int64), np.empty(room)
             more[:count], farther[:count] = found[:count], apart[:count]
             found, apart = more, farther
         for point in range(len(points)):
-            distance = pair(costs, points[centres[number]], points[point])
-            if distance <= radius:
-                found[count], apart[count] = point, distance
+            if distances[point] <= radius:
+                found[count], apart[count] = point, distances[point]
                 count += 1
         starts[number + 1] = count
     firsts, owners = np.zeros(len(points) + 1, np.int64), np.empty(count, np.int64)

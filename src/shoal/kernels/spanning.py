@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.cost import pair
 from shoal.kernels.index import near_bucket, start, walk_through
 from shoal.kernels.sorting import order_of, value_of_rank
 from shoal.kernels.worlds import root
@@ -64,6 +64,7 @@ def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
 
     `limits` has the weight and the ends of the best edge known of each component, `labels` the component of each node.
     """
+    forest, boxes, costs, labels, limits = borrowed((forest, boxes, costs, labels, limits))
     points, components = forest.points, forest.components
     walk = walk_through(boxes)
     for vertex in range(begin, end):
@@ -82,12 +83,12 @@ def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
         start(walk)
         while True:
             ties = _ties(vertex, first, second)
-            node = near_bucket(walk, boxes, labels, own, costs, point, point, best, ties)
+            node = near_bucket(walk, boxes, points, labels, own, costs, point, point, best, ties)
             if node < 0:
                 break
             for place in range(boxes.begins[node], boxes.ends[node]):
                 if components[place] != own:
-                    here = pair(costs, point, points[place])
+                    here = walk.costs[place - boxes.begins[node]]
                     if _before(here, vertex, place, best, first, second):
                         best, first, second, chosen = here, min(vertex, place), max(vertex, place), place
         forest.weights[vertex], forest.partners[vertex] = best, chosen

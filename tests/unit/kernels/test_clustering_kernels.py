@@ -69,13 +69,17 @@ def test_levels_cost_as_the_hierarchical_distance() -> None:
     assert cost.pair(costs, first, second) / scale == pytest.approx(2 * 2 / 3 + 2)
 
 
-@pytest.fixture
-def scattered() -> tuple:
-    """Points without ties to speak of, and what they cost."""
-    hierarchies = [numbers(97), numbers(89, missing=True), letters()]
-    points = drawn(7, 160, [97, 90, 7])
+def scatter(leaves: int) -> tuple:
+    """Points without ties to speak of, and what they cost; the first attribute has so many leaves."""
+    hierarchies = [numbers(leaves), numbers(89, missing=True), letters()]
+    points = drawn(7, 160, [leaves, 90, 7])
     costs = loss_costs(hierarchies, list(points.T), [True, True, False])
     return points, costs, index.build(points, costs, 4, GO_ON)
+
+
+@pytest.fixture
+def scattered() -> tuple:
+    return scatter(97)
 
 
 def distances(points: np.ndarray, costs: tuple) -> np.ndarray:
@@ -97,10 +101,11 @@ def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None
     assert sum(ends[leaves] - begins[leaves]) == len(points)
 
 
-def test_nearest_are_the_nearest(scattered: tuple) -> None:
-    points, costs, boxes = scattered
+@pytest.mark.parametrize("leaves", [97, TABULATED + 1])
+def test_nearest_are_the_nearest(leaves: int) -> None:
+    points, costs, boxes = scatter(leaves)
     found, apart = np.empty((len(points), 9), np.int32), np.empty((len(points), 9))
-    index.nearest(points, boxes, costs, found, apart, 0, len(points), GO_ON)
+    index.nearest(points[boxes.order], boxes, costs, found, apart, 0, len(points), GO_ON)
     wanted = distances(points, costs)
     assert np.allclose(apart, np.sort(wanted, axis=1)[:, :9])
     assert np.allclose(np.take_along_axis(wanted, found.astype(np.int64), axis=1), apart)
@@ -152,7 +157,7 @@ def grown(
     rule: int = members.EXACT, room: float = 1.0,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """All clusters, grown in two goes."""
-    growth = members.seeded(counts, boxes, start)
+    growth = members.seeded(points, counts, boxes, start)
     for spare in (counts.sum() // 2, 0):
         members.grow(points, counts, growth, costs, least, (rule, room), spare, GO_ON)
     return growth.owners, int(growth.clusters[0])
@@ -203,7 +208,7 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
 
     def merged(dearest: float) -> merging.Mergers:
         held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
-        mergers = merging.mergers(held, boxes)
+        mergers = merging.mergers(held, boxes, costs)
         merging.merge(np.array([11]), mergers, costs, by_union, dearest, GO_ON)
         return mergers
 
@@ -222,6 +227,34 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
     assert found.into[11] == best
     assert found.added[11] == pytest.approx(extra(best))
     assert merged(found.added[11] / sizes[11] - 1e-6).into[11] == 11
+
+
+@pytest.mark.parametrize("by_union", [False, True])
+@pytest.mark.parametrize("leaves", [97, TABULATED + 1])
+def test_every_merger_is_the_best_there_is(leaves: int, by_union: bool) -> None:
+    """Against looking at all clusters, from small and narrow ones to few that are large and wide."""
+    points, costs, _ = scatter(leaves)
+    draw = np.random.default_rng(5)
+    sizes, wide = draw.integers(1, 9, 80), draw.random((80, 1)) < 0.5
+    low, high = np.minimum(points[:80], points[80:]), np.maximum(points[:80], points[80:])
+    low, high = np.where(wide, low, points[:80]), np.where(wide, high, points[:80])
+    held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
+    mergers = merging.mergers(held, index.build(low, costs, 3, GO_ON), costs)
+    standing = list(range(80))
+    for cluster in draw.permutation(80)[:70].tolist():
+
+        def score(other: int, cluster: int = cluster) -> float:
+            both = cost.span(costs, np.minimum(low[cluster], low[other]), np.maximum(high[cluster], high[other]))
+            apart = [sizes[each] * cost.span(costs, low[each], high[each]) for each in (cluster, other)]
+            return both if by_union else (sizes[cluster] + sizes[other]) * both - sum(apart)
+
+        mergers.fresh[cluster] = True
+        merging.merge(np.array([cluster]), mergers, costs, by_union, np.inf, GO_ON)
+        standing.remove(cluster)
+        chosen = int(mergers.into[cluster])
+        assert score(chosen) == pytest.approx(min(map(score, standing)))
+        low[chosen], high[chosen] = np.minimum(low[chosen], low[cluster]), np.maximum(high[chosen], high[cluster])
+        sizes[chosen] += sizes[cluster]
 
 
 def test_chains_of_mergers_end_where_the_last_one_went() -> None:
@@ -321,7 +354,7 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
     owners = np.full(len(points), -1, np.int32)
     owners[seeds] = range(5)
     middles = centres.centre_points(owners, tuples, points, 5, costs)
-    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), 2**62)
+    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), costs, 2**62)
     centres.join(np.flatnonzero(owners < 0), owners, tuples, points, held, costs, 2**62, GO_ON)
     groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
     for row in range(len(points)):
