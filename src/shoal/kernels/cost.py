@@ -23,7 +23,7 @@ class Costs(NamedTuple):
     rows: Any
 
 
-@kernel
+@kernel(borrowing=True)
 def cost(costs, attribute, low, high):
     """The cost of one attribute of a set of records whose least and greatest leaves are `low` and `high`."""
     offset = costs.offsets[attribute]
@@ -42,7 +42,7 @@ def cost(costs, attribute, low, high):
     return costs.charges[place + low]
 
 
-@kernel
+@kernel(borrowing=True)
 def pair(costs, left, right):
     """The distance of two records: the cost of publishing them alike."""
     total = 0.0
@@ -51,7 +51,7 @@ def pair(costs, left, right):
     return total
 
 
-@kernel
+@kernel(borrowing=True)
 def span(costs, low, high):
     """The cost, for each of its records, of a set whose least and greatest leaves are given."""
     total = 0.0
@@ -60,7 +60,7 @@ def span(costs, low, high):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def union(costs, low, high, other_low, other_high, limit):
     """The cost of two sets together; stops early, with what it has, once that exceeds `limit`."""
     total = 0.0

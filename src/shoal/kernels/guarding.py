@@ -45,7 +45,7 @@ def tally_for(guard):
     )  # fmt: skip
 
 
-@inner
+@inner(borrowing=True)
 def keeps(cluster, leaving, coming, state, guard, tally):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
     if len(state.counts):
@@ -67,7 +67,7 @@ def keeps(cluster, leaving, coming, state, guard, tally):
     return True
 
 
-@inner
+@inner(borrowing=True)
 def _read_counts(cluster, leaving, coming, state, tally):
     """Writes the values of a cluster and how often they occur, in ascending order; returns how many there are."""
     distinct = 0

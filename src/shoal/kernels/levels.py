@@ -31,7 +31,7 @@ class Measure(NamedTuple):
     masses: np.ndarray = _NO_MASSES
 
 
-@inner
+@inner(borrowing=True)
 def _entropy(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         entropy = 0.0
@@ -41,7 +41,7 @@ def _entropy(starts, counts, sizes, levels):
         levels[owner] = np.exp(entropy)
 
 
-@inner
+@inner(borrowing=True)
 def _frequency(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         most = 1
@@ -101,7 +101,7 @@ def _ratio(starts, counts, rank, scratch, levels):
             levels[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
 
 
-@inner
+@inner(borrowing=True)
 def _equal(starts, values, counts, sizes, priors, levels):
     """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
     for owner in range(len(levels)):
@@ -109,7 +109,7 @@ def _equal(starts, values, counts, sizes, priors, levels):
             levels[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
 
 
-@inner
+@inner(borrowing=True)
 def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
     """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
     difference of the cumulated shares.
@@ -136,7 +136,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
         levels[owner] = moved / steps
 
 
-@inner
+@inner(borrowing=True)
 def _tree(starts, values, counts, sizes, nodes, masses, levels):
     """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
     mean over the levels below the top of half the sum of the differences there.
@@ -158,7 +158,7 @@ def _tree(starts, values, counts, sizes, nodes, masses, levels):
         levels[owner] = surplus / len(nodes)
 
 
-@inner
+@inner(borrowing=True)
 def _apart(starts, values, priors, levels):
     """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
     for owner in range(len(levels)):
@@ -167,7 +167,7 @@ def _apart(starts, values, priors, levels):
             levels[owner] -= priors[values[entry]]
 
 
-@inner
+@inner(borrowing=True)
 def fill(starts, values, counts, sizes, measure, scratch, levels):
     """Writes the level of each class of a histogram into `levels`, which is all zero; its entries stand in ascending
     order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""
