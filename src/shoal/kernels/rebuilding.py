@@ -59,7 +59,7 @@ class Draft(NamedTuple):
     names: Any
 
 
-@inner
+@inner(borrowing=True)
 def draw(random, below):
     """A random number from 0 up to, not including, `below` (xorshift64*)."""
     state = random[0]
@@ -70,7 +70,7 @@ def draw(random, below):
     return np.int64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) % below
 
 
-@inner
+@inner(borrowing=True)
 def _chosen(row, state, block, most, chosen):
     """Fills in a record's cluster and a few of those around it; returns how many."""
     chosen[0] = state.owners[row]
@@ -96,7 +96,7 @@ def _chosen(row, state, block, most, chosen):
     return count
 
 
-@inner
+@inner(borrowing=True)
 def _widen(draft, cluster, point):
     """Takes a record in; whether the ends of the draft cluster moved."""
     moved = False
@@ -108,7 +108,7 @@ def _widen(draft, cluster, point):
     return moved
 
 
-@inner
+@inner(borrowing=True)
 def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
@@ -167,7 +167,7 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def _is_drafted(cluster, chosen, names, begin, end):
     """Whether a cluster is dissolved, or already in the draft."""
     drafted = False
@@ -178,7 +178,7 @@ def _is_drafted(cluster, chosen, names, begin, end):
     return drafted
 
 
-@inner
+@inner(borrowing=True)
 def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
@@ -235,7 +235,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     return drafts, total
 
 
-@inner
+@inner(borrowing=True)
 def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, tally):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""
@@ -288,7 +288,13 @@ def rebuild(times, block, state, costs, least, guard, flag):
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty((wide, width), np.int32),
         np.empty((wide, width), np.int32), np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
     )  # fmt: skip
-    around, tally = np.empty(POOLED, np.int64), tally_for(guard)
+    around = np.empty(POOLED, np.int64)
+    return _rebuild(times, block, state, costs, least, guard, tally_for(guard), draft, around, flag)
+
+
+@inner(borrowing=True)
+def _rebuild(times, block, state, costs, least, guard, tally, draft, around, flag):
+    most, width = LARGEST * least, state.points.shape[1]
     saved = 0
     for _ in range(times):
         if flag[0]:

@@ -10,7 +10,7 @@ from shoal.kernels.sorting import order_of
 EXHAUSTIVE = 256
 
 
-@inner
+@inner(borrowing=True)
 def _farthest_from(origin, begin, end, members, points, tuples, costs):
     best, chosen = -1.0, begin
     for place in range(begin, end):
@@ -20,7 +20,7 @@ def _farthest_from(origin, begin, end, members, points, tuples, costs):
     return chosen, best
 
 
-@inner
+@inner(borrowing=True)
 def _farthest_pair(begin, end, members, points, tuples, costs):
     """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
     if end - begin > EXHAUSTIVE:
@@ -35,7 +35,7 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
     return one, other, best
 
 
-@inner
+@inner(borrowing=True)
 def _range(begin, end, members, points, tuples, low, high):
     """Takes the least and the greatest codes of some members."""
     for attribute in range(len(low)):
