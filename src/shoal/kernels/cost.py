@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.kernels.compilation import inner, kernel
 
 
@@ -28,7 +30,8 @@ def cost(costs, attribute, low, high):
     """The cost of one attribute of a set of records whose least and greatest leaves are `low` and `high`."""
     offset = costs.offsets[attribute]
     if offset >= 0:
-        return costs.tables[offset + low * costs.sizes[attribute] + high]
+        # Unsigned, for numba asks of any other place whether it counts from the end.
+        return costs.tables[np.uint64(offset + low * costs.sizes[attribute] + high)]
     if low == high:
         return 0.0
     if costs.interval[attribute]:
