@@ -219,6 +219,7 @@ def _propose(begin, end, state, proposals, costs, least, guard, tally, stamps, l
     dimensions = state.points.shape[1]
     points, ends = state.points, state.extremes
     nobody = np.int64(-1)
+    place, latest = -1, -1
     for row in range(begin, end):
         if flag[0]:
             break
@@ -226,9 +227,16 @@ def _propose(begin, end, state, proposals, costs, least, guard, tally, stamps, l
         home = state.owners[row]
         if home < 0 or state.paid[home] <= 0.0:
             continue
-        place, size = state.tuples[row], state.sizes[home]
-        stamps[home] = row
+        if place != state.tuples[row]:
+            place, latest = state.tuples[row], -1
+            for near in state.neighbours[place]:
+                if near >= 0:
+                    latest = max(latest, state.stirred[near])
         fresh = state.changed[home] > state.looked[row]
+        if not fresh and latest <= state.looked[row]:
+            continue  # Nothing around it has changed.
+        size = state.sizes[home]
+        stamps[home] = row
         _without(home, points[place], state, low, high)
         shrunk = span(costs, low, high) if size > 1 else 0.0
         best = 0.0

@@ -12,11 +12,13 @@ EXHAUSTIVE = 256
 
 @inner(borrowing=True)
 def _farthest_from(origin, begin, end, members, points, tuples, costs):
-    best, chosen = -1.0, begin
+    best, chosen, last = -1.0, begin, -1
     for place in range(begin, end):
-        here = pair(costs, points[tuples[members[origin]]], points[tuples[members[place]]])
-        if here > best:
-            best, chosen = here, place
+        if tuples[members[place]] != last:  # a record like the one before is as far
+            last = tuples[members[place]]
+            here = pair(costs, points[tuples[members[origin]]], points[last])
+            if here > best:
+                best, chosen = here, place
     return chosen, best
 
 
@@ -27,11 +29,13 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
         one, _ = _farthest_from(begin, begin, end, members, points, tuples, costs)
         other, best = _farthest_from(one, begin, end, members, points, tuples, costs)
         return one, other, best
-    one, other, best = begin, begin, -1.0
+    one, other, best, last = begin, begin, -1.0, -1
     for place in range(begin, end):
-        partner, here = _farthest_from(place, place, end, members, points, tuples, costs)
-        if here > best:
-            one, other, best = place, partner, here
+        if tuples[members[place]] != last:
+            last = tuples[members[place]]
+            partner, here = _farthest_from(place, place, end, members, points, tuples, costs)
+            if here > best:
+                one, other, best = place, partner, here
     return one, other, best
 
 
