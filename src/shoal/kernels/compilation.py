@@ -54,9 +54,7 @@ def kernel(function=None, **options):
 def inner(function=None, **options):
     """Makes a function a part of kernels: only they call it. Without a way in from Python it compiles in three quarters
     of the time."""
-    return _made(
-        inner, _Inner, function, options, _as_far_as_known(no_cfunc_wrapper=True, no_cpython_wrapper=True)
-    )
+    return _made(inner, _Inner, function, options, _as_far_as_known(no_cfunc_wrapper=True, no_cpython_wrapper=True))
 
 
 def _made(decorator, kind, function, options, own):

@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Clusters as they may become: the records in the pool; for each place in `rest`, the codes of its record, what that
+    """Clusters as they may become: the records in the pool; for each place in `rest`, the codes of its record, what it
     costs at least, and with which of the ends that a cluster had it costs just that; the draft cluster of each record;
     the records without one yet (`rest`); and of each draft cluster the ends, the size, the cost of a record, and which
     cluster it will be (-1: one of the dissolved)."""
