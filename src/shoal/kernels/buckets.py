@@ -43,13 +43,14 @@ class Stock(NamedTuple):
 class Rule(NamedTuple):
     """Which values may be drawn. Those `used` at `stamp` are in the round already, and drawn again only if `again`.
     A value of which no more than `coming` records are left is scarce: drawing it takes of `slack[0]`, and drawing it
-    again of `slack[1]` too, and neither may fall below 0."""
+    again of `slack[1]` too, and neither may fall below 0. `openings` is room to note which values these are."""
 
     used: Any
     stamp: Any
     again: Any
     coming: Any
     slack: Any
+    openings: Any
 
 
 class Shape(NamedTuple):
@@ -62,7 +63,7 @@ class Shape(NamedTuple):
     hall: Any
 
 
-@inner
+@inner(borrowing=True)
 def _bit(value):
     return np.uint64(1) << np.uint64(value & 63)
 
@@ -102,7 +103,7 @@ def _open(value, buckets, rule):
     return rule.again and (left > rule.coming or (rule.slack[0] > 0 and rule.slack[1] > 0))
 
 
-@inner
+@inner(borrowing=True)
 def _open_mask(buckets, rule):
     """The bits of the values that may be drawn, perhaps with others."""
     if len(buckets.left) > 64 and rule.slack[0] > 0:
@@ -114,16 +115,14 @@ def _open_mask(buckets, rule):
     return mask
 
 
-@inner
-def _openings(buckets, rule):
-    """For each value, whether it may be drawn."""
-    openings = np.zeros(len(buckets.left), np.bool_)
-    for value in range(len(openings)):
-        openings[value] = _open(value, buckets, rule)
-    return openings
+@inner(borrowing=True)
+def _note_openings(buckets, rule):
+    """Notes for each value whether it may be drawn."""
+    for value in range(len(rule.openings)):
+        rule.openings[value] = _open(value, buckets, rule)
 
 
-@inner
+@inner(borrowing=True)
 def _cheapest(buckets, rule, costs, low, high):
     """The kind that may be drawn from and costs least in a cluster; -1 when there is none.
 
@@ -133,7 +132,8 @@ def _cheapest(buckets, rule, costs, low, high):
     boxes, walk, masks, points = buckets.roster.boxes, buckets.walk, buckets.masks, buckets.points
     values, remaining = buckets.values, buckets.remaining
     order, begins, ends, left, box_low, box_high = boxes
-    mask, openings = _open_mask(buckets, rule), _openings(buckets, rule)
+    mask, openings = _open_mask(buckets, rule), rule.openings
+    _note_openings(buckets, rule)
     dimensions = len(low)
     best, chosen = np.inf, -1
     start(walk)
@@ -170,14 +170,15 @@ def _cheapest(buckets, rule, costs, low, high):
                     best, chosen = total, kind
 
 
-@inner
+@inner(borrowing=True)
 def _farthest(buckets, rule, costs, origin, beginning):
-    """The kind that may be drawn from and is farthest from one, of the values that `beginning` names; -1 when there is
-    none."""
+    """The kind that may be drawn from and is farthest from one; `beginning`, of the values that a cluster may begin
+    with; -1 when there is none."""
     boxes, walk, masks, points = buckets.roster.boxes, buckets.walk, buckets.masks, buckets.points
-    values, remaining = buckets.values, buckets.remaining
+    values, remaining, begins_with = buckets.values, buckets.remaining, buckets.begins
     order, begins, ends, left, box_low, box_high = boxes
-    mask, openings = _open_mask(buckets, rule), _openings(buckets, rule)
+    mask, openings = _open_mask(buckets, rule), rule.openings
+    _note_openings(buckets, rule)
     dimensions = points.shape[1]
     best, chosen = -1.0, -1
     start(walk)
@@ -206,7 +207,7 @@ def _farthest(buckets, rule, costs, origin, beginning):
             continue
         for place in range(begins[node], ends[node]):
             kind = order[place]
-            if remaining[kind] > 0 and beginning[values[kind]] and openings[values[kind]]:
+            if remaining[kind] > 0 and openings[values[kind]] and (begins_with[values[kind]] or not beginning):
                 total = 0.0
                 for attribute in range(dimensions):
                     here, there = points[origin, attribute], points[kind, attribute]
@@ -215,25 +216,24 @@ def _farthest(buckets, rule, costs, origin, beginning):
                     best, chosen = total, kind
 
 
-@inner
+@inner(borrowing=True)
 def _next(size, buckets, rule, costs, low, high):
     """Draws the record with which a cluster goes on, or begins; returns its kind, -1 when there is none, and whether
     its value is new in this round."""
     if size > 0:
         kind = _cheapest(buckets, rule, costs, low, high)
     else:
-        kind = _farthest(buckets, rule, costs, buckets.origin[0], buckets.begins)
+        kind = _farthest(buckets, rule, costs, buckets.origin[0], True)
         if kind < 0:
-            kind = _farthest(buckets, rule, costs, buckets.origin[0], np.ones_like(buckets.begins))
+            kind = _farthest(buckets, rule, costs, buckets.origin[0], False)
     if kind < 0:
         return kind, False
     point, value = buckets.points[kind], buckets.values[kind]
     if size == 0:
         buckets.origin[0] = kind
-        low[:], high[:] = point, point
     for attribute in range(len(low)):
-        low[attribute] = min(low[attribute], point[attribute])
-        high[attribute] = max(high[attribute], point[attribute])
+        low[attribute] = point[attribute] if size == 0 else min(low[attribute], point[attribute])
+        high[attribute] = point[attribute] if size == 0 else max(high[attribute], point[attribute])
     fresh = rule.used[value] != rule.stamp
     if buckets.left[value] <= rule.coming:
         rule.slack[0] -= 1
@@ -248,7 +248,7 @@ def _next(size, buckets, rule, costs, low, high):
     return kind, fresh
 
 
-@inner
+@inner(borrowing=True)
 def _strike(kind, buckets):
     """Takes the value of a kind without records out of the masks above it where no other kind has it."""
     boxes, masks = buckets.roster.boxes, buckets.masks
@@ -267,7 +267,7 @@ def _strike(kind, buckets):
         mask = masks[child] | masks[child + 1]
 
 
-@inner
+@inner(borrowing=True)
 def _slack(left, rounds, wanted):
     """How many records more there are than `rounds` of so many different values need (Hall): a round takes a value
     once, so of each value no more than `rounds` records count."""
@@ -291,7 +291,7 @@ def draw(buckets, shape, costs, until, flag):
     dimensions = buckets.points.shape[1]
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     used = np.full(len(buckets.left), -1, np.int64)
-    slack = np.full(2, ENDLESS, np.int64)
+    slack, openings = np.full(2, ENDLESS, np.int64), np.zeros(len(buckets.left), np.bool_)
     coming = shape.rounds[buckets.clusters[0] :].sum()
     stamp = 0
     while buckets.clusters[0] < until and not flag[0]:
@@ -305,7 +305,7 @@ def draw(buckets, shape, costs, until, flag):
             stamp += 1
             lacking = shape.wanted
             for place in range(draws):
-                rule = Rule(used, stamp, draws - place > lacking, coming, slack)
+                rule = Rule(used, stamp, draws - place > lacking, coming, slack, openings)
                 kind, fresh = _next(size, buckets, rule, costs, low, high)
                 if kind < 0:
                     return False
@@ -323,7 +323,7 @@ def gather(buckets, least, wanted, costs, spare, flag):
     dimensions = buckets.points.shape[1]
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     used, slack = np.zeros(len(buckets.left), np.int64), np.full(2, ENDLESS, np.int64)
-    rule = Rule(used, 0, True, 0, slack)
+    rule = Rule(used, 0, True, 0, slack, np.zeros(len(buckets.left), np.bool_))
     rest = buckets.left.sum()
     while rest > spare and not flag[0]:
         size, most = 0, 0

@@ -34,29 +34,35 @@ _plain = njit(lambda: None)
 _known = getattr(getattr(_plain, "targetdescr", None), "options", None)
 
 
-def _without(*wrappers):
-    """The options that leave out ways into a kernel, as far as numba has them."""
-    return {name: True for name in wrappers if hasattr(_known, name)}
+def _as_far_as_known(**options):
+    """Private options, as far as numba has them."""
+    return {name: value for name, value in options.items() if hasattr(_known, name)}
 
 
 def kernel(function=None, **options):
     """Makes a function a kernel: compiled when it is called first with some types, and kept (`caching`).
 
-    It runs without Python's lock. Options are those of `numba.njit`.
+    It runs without Python's lock. Options are `borrowing` and those of `numba.njit`.
+
+    Numba counts who holds an array, also where a function is called with one or takes a row out of one. Threads that
+    work on the same arrays wait for one another at every count, which can take longer than all the rest. A `borrowing`
+    function counts nothing: its arrays are those of its caller, and it can neither make nor return any.
     """
-    return _made(kernel, _Kernel, function, {**_without("no_cfunc_wrapper"), **options})
+    return _made(kernel, _Kernel, function, options, _as_far_as_known(no_cfunc_wrapper=True))
 
 
 def inner(function=None, **options):
     """Makes a function a part of kernels: only they call it. Without a way in from Python it compiles in three quarters
     of the time."""
-    return _made(inner, _Inner, function, {**_without("no_cfunc_wrapper", "no_cpython_wrapper"), **options})
+    return _made(inner, _Inner, function, options, _as_far_as_known(no_cfunc_wrapper=True, no_cpython_wrapper=True))
 
 
-def _made(decorator, kind, function, options):
+def _made(decorator, kind, function, options, own):
     if function is None:
         return lambda function: decorator(function, **options)
-    dispatcher = njit(nogil=True, **options)(function)
+    given = dict(options)
+    counting = _as_far_as_known(_nrt=not given.pop("borrowing", False))  # unsaid, it would be as in the first caller
+    dispatcher = njit(nogil=True, **own, **counting, **given)(function)
     with suppress(TypeError):  # numba has another kind of dispatcher: it compiles more, and gives the same
         dispatcher.__class__ = kind
     caching.attach(dispatcher)

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.kernels.compilation import inner, kernel
 
 
@@ -23,12 +25,13 @@ class Costs(NamedTuple):
     rows: Any
 
 
-@kernel
+@kernel(borrowing=True)
 def cost(costs, attribute, low, high):
     """The cost of one attribute of a set of records whose least and greatest leaves are `low` and `high`."""
     offset = costs.offsets[attribute]
     if offset >= 0:
-        return costs.tables[offset + low * costs.sizes[attribute] + high]
+        # Unsigned, for numba asks of any other place whether it counts from the end.
+        return costs.tables[np.uint64(offset + low * costs.sizes[attribute] + high)]
     if low == high:
         return 0.0
     if costs.interval[attribute]:
@@ -42,7 +45,7 @@ def cost(costs, attribute, low, high):
     return costs.charges[place + low]
 
 
-@kernel
+@kernel(borrowing=True)
 def pair(costs, left, right):
     """The distance of two records: the cost of publishing them alike."""
     total = 0.0
@@ -51,7 +54,7 @@ def pair(costs, left, right):
     return total
 
 
-@kernel
+@kernel(borrowing=True)
 def span(costs, low, high):
     """The cost, for each of its records, of a set whose least and greatest leaves are given."""
     total = 0.0
@@ -60,7 +63,7 @@ def span(costs, low, high):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def union(costs, low, high, other_low, other_high, limit):
     """The cost of two sets together; stops early, with what it has, once that exceeds `limit`."""
     total = 0.0

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner
-from shoal.kernels.levels import fill
+from shoal.kernels.levels import fill, put_in_order
 
 
 class Guard(NamedTuple):
@@ -45,7 +45,7 @@ def tally_for(guard):
     )  # fmt: skip
 
 
-@inner
+@inner(borrowing=True)
 def keeps(cluster, leaving, coming, state, guard, tally):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
     if len(state.counts):
@@ -67,7 +67,7 @@ def keeps(cluster, leaving, coming, state, guard, tally):
     return True
 
 
-@inner
+@inner(borrowing=True)
 def _read_counts(cluster, leaving, coming, state, tally):
     """Writes the values of a cluster and how often they occur, in ascending order; returns how many there are."""
     distinct = 0
@@ -81,7 +81,7 @@ def _read_counts(cluster, leaving, coming, state, tally):
     return distinct
 
 
-@inner
+@inner(borrowing=True)
 def _count(cluster, leaving, coming, state, guard, tally):
     """The same where the records have to be counted."""
     values, counts = tally.values, tally.counts
@@ -99,7 +99,7 @@ def _count(cluster, leaving, coming, state, guard, tally):
                 distinct += 1
         row = state.following[row]
     if guard.measured > 0:  # no other bound depends on the order
-        values[:distinct].sort()
+        put_in_order(values, 0, distinct)
     for entry in range(distinct):
         tally.numbers[entry] = counts[values[entry]]
         counts[values[entry]] = 0

@@ -31,7 +31,7 @@ class Measure(NamedTuple):
     masses: np.ndarray = _NO_MASSES
 
 
-@inner
+@inner(borrowing=True)
 def _entropy(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         entropy = 0.0
@@ -41,7 +41,7 @@ def _entropy(starts, counts, sizes, levels):
         levels[owner] = np.exp(entropy)
 
 
-@inner
+@inner(borrowing=True)
 def _frequency(starts, counts, sizes, levels):
     for owner in range(len(levels)):
         most = 1
@@ -50,21 +50,24 @@ def _frequency(starts, counts, sizes, levels):
         levels[owner] = sizes[owner] / most
 
 
-@inner(forceinline=True)
+@inner(forceinline=True, borrowing=True)
 def put_in_order(array, begin, end):
-    """Sorts a part of an array in place; most parts are small."""
-    if end - begin > 32:
-        array[begin:end].sort()
-        return
-    for place in range(begin + 1, end):
-        entry, at = array[place], place
-        while at > begin and array[at - 1] > entry:
-            array[at] = array[at - 1]
-            at -= 1
-        array[at] = entry
+    """Sorts a part of an array in place (Shell). Most parts are small, for which this is quicker than what numba has,
+    and it compiles in a ninth of the time."""
+    gap = 1
+    while 4 * gap < end - begin:
+        gap = 9 * gap // 4 + 1
+    while gap > 0:
+        for place in range(begin + gap, end):
+            entry, at = array[place], place
+            while at >= begin + gap and array[at - gap] > entry:
+                array[at] = array[at - gap]
+                at -= gap
+            array[at] = entry
+        gap = 4 * gap // 9
 
 
-@inner(forceinline=True)
+@inner(forceinline=True, borrowing=True)
 def _ascending(starts, counts, owner, scratch):
     """Writes the counts of a class in ascending order; returns how many there are."""
     used = starts[owner + 1] - starts[owner]
@@ -74,7 +77,7 @@ def _ascending(starts, counts, owner, scratch):
     return used
 
 
-@inner
+@inner(borrowing=True)
 def _recursive(starts, counts, c, scratch, levels):
     """The greatest l for which the most frequent count over the tail from the l-th on stays below c."""
     for owner in range(len(levels)):
@@ -89,7 +92,7 @@ def _recursive(starts, counts, c, scratch, levels):
         levels[owner] = level
 
 
-@inner
+@inner(borrowing=True)
 def _ratio(starts, counts, rank, scratch, levels):
     """The most frequent count over the sum of all but the `rank - 1` greatest ones."""
     for owner in range(len(levels)):
@@ -101,7 +104,7 @@ def _ratio(starts, counts, rank, scratch, levels):
             levels[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
 
 
-@inner
+@inner(borrowing=True)
 def _equal(starts, values, counts, sizes, priors, levels):
     """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
     for owner in range(len(levels)):
@@ -109,7 +112,7 @@ def _equal(starts, values, counts, sizes, priors, levels):
             levels[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
 
 
-@inner
+@inner(borrowing=True)
 def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
     """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
     difference of the cumulated shares.
@@ -136,7 +139,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
         levels[owner] = moved / steps
 
 
-@inner
+@inner(borrowing=True)
 def _tree(starts, values, counts, sizes, nodes, masses, levels):
     """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
     mean over the levels below the top of half the sum of the differences there.
@@ -158,7 +161,7 @@ def _tree(starts, values, counts, sizes, nodes, masses, levels):
         levels[owner] = surplus / len(nodes)
 
 
-@inner
+@inner(borrowing=True)
 def _apart(starts, values, priors, levels):
     """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
     for owner in range(len(levels)):
@@ -167,7 +170,7 @@ def _apart(starts, values, priors, levels):
             levels[owner] -= priors[values[entry]]
 
 
-@inner
+@inner(borrowing=True)
 def fill(starts, values, counts, sizes, measure, scratch, levels):
     """Writes the level of each class of a histogram into `levels`, which is all zero; its entries stand in ascending
     order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""

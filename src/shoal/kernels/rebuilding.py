@@ -12,7 +12,6 @@ import numpy as np
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.guarding import keeps, tally_for
-from shoal.kernels.index import join
 from shoal.kernels.refinement import LEAST_GAIN, measure, shift
 
 POOLED = 4
@@ -41,7 +40,7 @@ class Block(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Clusters as they may become: the records in the pool with the codes; for each place in `rest`, what its record
+    """Clusters as they may become: the records in the pool; for each place in `rest`, the codes of its record, what it
     costs at least, and with which of the ends that a cluster had it costs just that; the draft cluster of each record;
     the records without one yet (`rest`); and of each draft cluster the ends, the size, the cost of a record, and which
     cluster it will be (-1: one of the dissolved)."""
@@ -59,7 +58,7 @@ class Draft(NamedTuple):
     names: Any
 
 
-@inner
+@inner(borrowing=True)
 def draw(random, below):
     """A random number from 0 up to, not including, `below` (xorshift64*)."""
     state = random[0]
@@ -70,7 +69,7 @@ def draw(random, below):
     return np.int64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) % below
 
 
-@inner
+@inner(borrowing=True)
 def _chosen(row, state, block, most, chosen):
     """Fills in a record's cluster and a few of those around it; returns how many."""
     chosen[0] = state.owners[row]
@@ -96,7 +95,7 @@ def _chosen(row, state, block, most, chosen):
     return count
 
 
-@inner
+@inner(borrowing=True)
 def _widen(draft, cluster, point):
     """Takes a record in; whether the ends of the draft cluster moved."""
     moved = False
@@ -108,7 +107,7 @@ def _widen(draft, cluster, point):
     return moved
 
 
-@inner
+@inner(borrowing=True)
 def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
@@ -118,10 +117,14 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
         at = draw(random, rest)
         if cluster > 0 and draw(random, 2):
             farthest = -1.0
-            join(costs, low[cluster - 1], high[cluster - 1], codes, left, 0, rest, np.inf, here)
             for place in range(rest):
-                if here[place] > farthest:
-                    farthest, at = here[place], place
+                joint = 0.0
+                for attribute in range(width):
+                    code = codes[place, attribute]
+                    lowest = min(low[cluster - 1, attribute], code)
+                    joint += cost(costs, attribute, lowest, max(high[cluster - 1, attribute], code))
+                if joint > farthest:
+                    farthest, at = joint, place
         paid, dearest = 0.0, (limit - total) / least + LEAST_GAIN
         ends = 0
         for place in range(rest):
@@ -135,7 +138,7 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
                         if exact[place] != ends:
                             joint = 0.0
                             for attribute in range(width):
-                                code = codes[left[place], attribute]
+                                code = codes[place, attribute]
                                 lowest = min(low[cluster, attribute], code)
                                 joint += cost(costs, attribute, lowest, max(high[cluster, attribute], code))
                                 if joint > best:
@@ -152,14 +155,16 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
                 paid = best
             entry = left[at]
             rest -= 1
-            left[at], here[at], exact[at] = left[rest], here[rest], exact[rest]
             draft.owners[entry] = cluster
-            point = codes[entry]
             if size == 0:
-                for attribute in range(len(point)):  # whole rows take the compiler seconds longer
-                    low[cluster, attribute] = high[cluster, attribute] = point[attribute]
-            elif _widen(draft, cluster, point):
+                for attribute in range(width):  # whole rows take the compiler seconds longer
+                    low[cluster, attribute] = high[cluster, attribute] = codes[at, attribute]
+            elif _widen(draft, cluster, codes[at]):
                 ends += 1
+            # The last one takes the place, so that those that are left stand side by side.
+            left[at], here[at], exact[at] = left[rest], here[rest], exact[rest]
+            for attribute in range(width):
+                codes[at, attribute] = codes[rest, attribute]
         draft.sizes[cluster], draft.paid[cluster], draft.names[cluster] = least, paid, -1
         total += paid * least
         if total > limit:
@@ -167,7 +172,7 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def _is_drafted(cluster, chosen, names, begin, end):
     """Whether a cluster is dissolved, or already in the draft."""
     drafted = False
@@ -178,7 +183,7 @@ def _is_drafted(cluster, chosen, names, begin, end):
     return drafted
 
 
-@inner
+@inner(borrowing=True)
 def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
@@ -192,7 +197,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
             before, size = draft.paid[cluster] * draft.sizes[cluster], draft.sizes[cluster] + 1
             here, dearest = 0.0, (best + before) / size
             for attribute in range(width):
-                code = codes[entry, attribute]
+                code = codes[place, attribute]
                 here += cost(costs, attribute, min(low[cluster, attribute], code), max(high[cluster, attribute], code))
                 if here > dearest:
                     break
@@ -210,7 +215,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
             before, size = state.paid[cluster], state.sizes[cluster] + 1
             here, dearest = 0.0, (best + before) / size
             for attribute in range(width):
-                code = codes[entry, attribute]
+                code = codes[place, attribute]
                 here += cost(
                     costs, attribute, min(ends[cluster, 0, attribute], code), max(ends[cluster, 3, attribute], code)
                 )
@@ -227,7 +232,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
             draft.paid[drafts] = state.paid[name] / state.sizes[name]
             drafts += 1
         before = draft.paid[at] * draft.sizes[at]
-        _widen(draft, at, codes[entry])
+        _widen(draft, at, codes[place])
         draft.sizes[at] += 1
         draft.paid[at] = (before + best) / draft.sizes[at]
         draft.owners[entry] = at
@@ -235,7 +240,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     return drafts, total
 
 
-@inner
+@inner(borrowing=True)
 def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, tally):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""
@@ -288,7 +293,13 @@ def rebuild(times, block, state, costs, least, guard, flag):
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty((wide, width), np.int32),
         np.empty((wide, width), np.int32), np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
     )  # fmt: skip
-    around, tally = np.empty(POOLED, np.int64), tally_for(guard)
+    around = np.empty(POOLED, np.int64)
+    return _rebuild(times, block, state, costs, least, guard, tally_for(guard), draft, around, flag)
+
+
+@inner(borrowing=True)
+def _rebuild(times, block, state, costs, least, guard, tally, draft, around, flag):
+    most, width = LARGEST * least, state.points.shape[1]
     saved = 0
     for _ in range(times):
         if flag[0]:

@@ -62,7 +62,7 @@ LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
 
-@kernel
+@kernel(borrowing=True)
 def link(state):
     """Fills the linked lists and the figures of every cluster from `owners`."""
     for cluster in range(len(state.heads)):
@@ -80,7 +80,7 @@ def link(state):
                 state.counts[owner, state.values[row]] += 1
 
 
-@inner
+@inner(borrowing=True)
 def measure(cluster, state, costs):
     """Takes a cluster's size, extremes and loss anew."""
     dimensions = state.points.shape[1]
@@ -110,13 +110,13 @@ def measure(cluster, state, costs):
     state.paid[cluster] = size * span(costs, low, high) if size > 0 else 0.0
 
 
-@kernel
+@kernel(borrowing=True)
 def measure_all(state, costs):
     for cluster in range(len(state.heads)):
         measure(cluster, state, costs)
 
 
-@kernel
+@kernel(borrowing=True)
 def stir(state):
     """Takes anew when the clusters of each tuple changed last."""
     for place in range(len(state.stirred)):
@@ -128,7 +128,7 @@ def stir(state):
                 state.stirred[place] = changed
 
 
-@inner
+@inner(borrowing=True)
 def _without(cluster, point, state, low, high):
     """The least and greatest codes of a cluster when one record with these codes is taken out."""
     ends = state.extremes[cluster]
@@ -138,7 +138,7 @@ def _without(cluster, point, state, low, high):
         high[attribute] = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
 
 
-@inner
+@inner(borrowing=True)
 def _nearest(ends, low, high, costs):
     """What a cluster with the ends `low` and `high` costs, for each record, with a record of another one, at least:
     with the nearest code that the other one spans in every attribute."""
@@ -149,7 +149,7 @@ def _nearest(ends, low, high, costs):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def _swap(row, home, target, best, highest, state, costs, low, high, at_least, guard, tally):
     """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves,
     more than `best` and less than `highest`; and how many records were looked at. `low` and `high` are the ends of the
@@ -189,7 +189,7 @@ def _swap(row, home, target, best, highest, state, costs, low, high, at_least, g
     return chosen, best, looks
 
 
-@inner
+@inner(borrowing=True)
 def _may(row, partner, target, state, guard, tally):
     """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
     if guard.kinds == 0 or (partner >= 0 and state.values[row] == state.values[partner]):
@@ -206,14 +206,20 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
 
     Pairs of clusters that have not changed since the record was last looked at are passed over.
     """
-    ceiling, gains, targets, partners = proposals
-    tally = tally_for(guard)
-    looks = 0
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    return _propose(begin, end, state, proposals, costs, least, guard, tally_for(guard), stamps, low, high, flag)
+
+
+@inner(borrowing=True)
+def _propose(begin, end, state, proposals, costs, least, guard, tally, stamps, low, high, flag):
+    ceiling, gains, targets, partners = proposals
+    looks = 0
+    dimensions = state.points.shape[1]
     points, ends = state.points, state.extremes
     nobody = np.int64(-1)
+    place, latest = -1, -1
     for row in range(begin, end):
         if flag[0]:
             break
@@ -221,9 +227,16 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
         home = state.owners[row]
         if home < 0 or state.paid[home] <= 0.0:
             continue
-        place, size = state.tuples[row], state.sizes[home]
-        stamps[home] = row
+        if place != state.tuples[row]:
+            place, latest = state.tuples[row], -1
+            for near in state.neighbours[place]:
+                if near >= 0:
+                    latest = max(latest, state.stirred[near])
         fresh = state.changed[home] > state.looked[row]
+        if not fresh and latest <= state.looked[row]:
+            continue  # Nothing around it has changed.
+        size = state.sizes[home]
+        stamps[home] = row
         _without(home, points[place], state, low, high)
         shrunk = span(costs, low, high) if size > 1 else 0.0
         best = 0.0
@@ -284,7 +297,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     return looks
 
 
-@inner
+@inner(borrowing=True)
 def shift(row, target, state):
     """Moves one record to another cluster's list."""
     after, before = state.following[row], state.previous[row]
@@ -304,7 +317,7 @@ def shift(row, target, state):
     state.owners[row] = target
 
 
-@kernel
+@kernel(borrowing=True)
 def exchange(row, partner, target, state, costs):
     """A record goes to another cluster, and its partner, if there is one, comes back."""
     home, target = np.int64(state.owners[row]), np.int64(target)

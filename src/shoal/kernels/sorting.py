@@ -61,7 +61,7 @@ def value_of_rank(values, rank):
     return values[rank]
 
 
-@inner
+@inner(borrowing=True)
 def first_from(wanted, ascending, begin, end):
     """The first of the places from `begin` on that has a number no less than `wanted`, `end` where none has. (What
     numpy has for it takes a third of a second to compile.)"""
@@ -74,7 +74,7 @@ def first_from(wanted, ascending, begin, end):
     return begin
 
 
-@inner
+@inner(borrowing=True)
 def insert(distance, name, distances, names, last):
     """Puts a name where its distance belongs among ascending ones; what stood at the place `last` goes."""
     slot = last

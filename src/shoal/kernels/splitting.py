@@ -10,32 +10,36 @@ from shoal.kernels.sorting import order_of
 EXHAUSTIVE = 256
 
 
-@inner
+@inner(borrowing=True)
 def _farthest_from(origin, begin, end, members, points, tuples, costs):
-    best, chosen = -1.0, begin
+    best, chosen, last = -1.0, begin, -1
     for place in range(begin, end):
-        here = pair(costs, points[tuples[members[origin]]], points[tuples[members[place]]])
-        if here > best:
-            best, chosen = here, place
+        if tuples[members[place]] != last:  # a record like the one before is as far
+            last = tuples[members[place]]
+            here = pair(costs, points[tuples[members[origin]]], points[last])
+            if here > best:
+                best, chosen = here, place
     return chosen, best
 
 
-@inner
+@inner(borrowing=True)
 def _farthest_pair(begin, end, members, points, tuples, costs):
     """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
     if end - begin > EXHAUSTIVE:
         one, _ = _farthest_from(begin, begin, end, members, points, tuples, costs)
         other, best = _farthest_from(one, begin, end, members, points, tuples, costs)
         return one, other, best
-    one, other, best = begin, begin, -1.0
+    one, other, best, last = begin, begin, -1.0, -1
     for place in range(begin, end):
-        partner, here = _farthest_from(place, place, end, members, points, tuples, costs)
-        if here > best:
-            one, other, best = place, partner, here
+        if tuples[members[place]] != last:
+            last = tuples[members[place]]
+            partner, here = _farthest_from(place, place, end, members, points, tuples, costs)
+            if here > best:
+                one, other, best = place, partner, here
     return one, other, best
 
 
-@inner
+@inner(borrowing=True)
 def _range(begin, end, members, points, tuples, low, high):
     """Takes the least and the greatest codes of some members."""
     for attribute in range(len(low)):

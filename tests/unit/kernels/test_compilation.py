@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command import Commands
 from numba import types
+from numba.core.errors import TypingError
 
 from shoal.kernels import compilation, sorting
 
@@ -64,6 +66,27 @@ def test_kernels_give_one_another_whole_numbers_of_one_type() -> None:
     for kind in (types.int32, types.literal(3), types.int64, types.float64):
         doubled.get_call_template((kind,), {})  # what numba asks when a kernel calls it
     assert doubled.signatures == [(types.int64,), (types.float64,)]
+
+
+def test_what_borrows_its_arrays_counts_no_holders_and_makes_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    def made(count: int) -> int:
+        return len(np.zeros(count))
+
+    ratio = compilation.inner(lambda rows, at: rows[at][0] / rows[at][1], borrowing=True)
+    making = compilation.inner(made)
+    total = compilation.kernel(lambda rows: ratio(rows, 1) + making(3), borrowing=True)
+    rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    holders = sys.getrefcount(rows)
+    assert total(rows) == 3.75
+    assert sys.getrefcount(rows) == holders
+    assert "call void @NRT" not in next(iter(ratio.inspect_llvm().values()))
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "other"))
+    with pytest.raises(TypingError):
+        compilation.kernel(made, borrowing=True)(3)
 
 
 class OtherDispatcher(int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,3 +104,12 @@ def test_no_part_of_a_class_is_better_than_the_ceiling_says(
         bounds = levels_kernel.by_class(above.starts, above.values, above.counts, measure)
         for found in (model.levels_of(below), model.levels_of(above)):
             assert ((found <= bounds + 1e-9) if model.more_is_safer else (found >= bounds - 1e-9)).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 33, 400])
+@pytest.mark.parametrize("kinds", [2, 1000])
+def test_a_part_is_put_in_order(count: int, kinds: int) -> None:
+    array = np.random.default_rng(count).integers(0, kinds, count + 5)
+    sorted_part = [*array[:2], *sorted(array[2 : count + 2]), *array[count + 2 :]]
+    levels_kernel.put_in_order.py_func(array, 2, count + 2)
+    assert array.tolist() == sorted_part
