@@ -10,6 +10,9 @@ from shoal.kernels.index import Roster, Walk, pop, push, roster, start, walk_thr
 
 NOBODY = np.iinfo(np.int32).max
 
+EXTREMES = 64
+"""Records farthest from the average that are found at once."""
+
 
 class Unclustered(NamedTuple):
     """Points that have records left, in a tree whose boxes hold no others: `remaining` records of each point, the
@@ -147,38 +150,11 @@ def _apart(costs, point, points, order, begin, end, limit, totals):
 
 
 @inner
-def _farthest(origin, points, left, costs):
-    """The point farthest from one, the first of equally far ones."""
+def _gather(origin, far, points, left, costs, wanted, names, distances):
+    """The points nearest to one, nearest first, or farthest from it, farthest first, where it is asked `far`; of equally
+    near ones those that stand first come first. There are as many as have the `wanted` number of records together."""
     boxes, walk, firsts, here = left.roster.boxes, left.walk, left.firsts, left.walk.costs
-    best, chosen = -1.0, NOBODY
-    start(walk)
-    while True:
-        # Far is near with the sign turned round.
-        node = pop(walk, boxes, left.roster.alive, 0, -best, len(boxes.order))
-        if node < 0:
-            return chosen
-        child = boxes.left[node]
-        if walk.bounds[walk.depth[0]] == -best and firsts[node] > chosen:
-            continue
-        if child >= 0:
-            first, second = _bounds(costs, origin, boxes.low, boxes.high, child, True)
-            push(walk, child, -first, -second)
-            continue
-        begin, end = boxes.begins[node], boxes.ends[node]
-        _apart(costs, origin, points, boxes.order, begin, end, np.inf, here)
-        for place in range(begin, end):
-            point = boxes.order[place]
-            if left.remaining[point] > 0:
-                distance = here[place - begin]
-                if distance > best or (distance == best and point < chosen):
-                    best, chosen = distance, point
-
-
-@inner
-def _gather(origin, points, left, costs, least, near, distances):
-    """The nearest points to one, nearest first and the first of equally near ones, as many as have `least` records."""
-    boxes, walk, firsts, here = left.roster.boxes, left.walk, left.firsts, left.walk.costs
-    remaining = left.remaining
+    remaining, sign = left.remaining, -1.0 if far else 1.0  # far is near with the sign turned round
     count, records, limit = 0, 0, np.inf
     start(walk)
     while True:
@@ -186,29 +162,29 @@ def _gather(origin, points, left, costs, least, near, distances):
         if node < 0:
             return count
         child = boxes.left[node]
-        if walk.bounds[walk.depth[0]] == limit and firsts[node] > near[count - 1]:
+        if walk.bounds[walk.depth[0]] == limit and firsts[node] > names[count - 1]:
             continue
         if child >= 0:
-            first, second = _bounds(costs, origin, boxes.low, boxes.high, child, False)
-            push(walk, child, first, second)
+            first, second = _bounds(costs, origin, boxes.low, boxes.high, child, far)
+            push(walk, child, sign * first, sign * second)
             continue
         begin, end = boxes.begins[node], boxes.ends[node]
-        _apart(costs, origin, points, boxes.order, begin, end, limit, here)
+        _apart(costs, origin, points, boxes.order, begin, end, np.inf if far else limit, here)
         for place in range(begin, end):
-            point, distance = boxes.order[place], here[place - begin]
-            if remaining[point] == 0 or distance > limit or (distance == limit and point > near[count - 1]):
+            point, distance = boxes.order[place], sign * here[place - begin]
+            if remaining[point] == 0 or distance > limit or (distance == limit and point > names[count - 1]):
                 continue
             slot = count
             while slot > 0 and (
-                distances[slot - 1] > distance or (distances[slot - 1] == distance and near[slot - 1] > point)
+                distances[slot - 1] > distance or (distances[slot - 1] == distance and names[slot - 1] > point)
             ):
-                distances[slot], near[slot] = distances[slot - 1], near[slot - 1]
+                distances[slot], names[slot] = distances[slot - 1], names[slot - 1]
                 slot -= 1
-            distances[slot], near[slot] = distance, point
+            distances[slot], names[slot] = distance, point
             count, records = count + 1, records + remaining[point]
-            while records - remaining[near[count - 1]] >= least:
-                count, records = count - 1, records - remaining[near[count - 1]]
-            if records >= least:
+            while records - remaining[names[count - 1]] >= wanted:
+                count, records = count - 1, records - remaining[names[count - 1]]
+            if records >= wanted:
                 limit = distances[count - 1]
 
 
@@ -216,17 +192,27 @@ def _gather(origin, points, left, costs, least, near, distances):
 def maximum_distance(points, counts, left, costs, least, spare, flag):
     """Makes clusters as MDAV does until at most `spare` records are left, or too few for two clusters."""
     starts = np.cumsum(counts) - counts
-    near, distances = np.empty(least + 1, np.int32), np.empty(least + 1)
+    room = max(least, EXTREMES) + 1
+    names, distances, extremes = np.empty(room, np.int32), np.empty(room), np.empty(room, np.int32)
     remaining, owners, rest, cluster = left.remaining, left.owners, left.rest[0], left.clusters[0]
+    middle, following, known = average(left.tallies, costs), 0, 0
     while rest >= 2 * least and rest > spare and not flag[0]:
-        origin = points[_farthest(average(left.tallies, costs), points, left, costs)]
+        # The average rarely moves: what is farthest from it then is among those that were.
+        now = average(left.tallies, costs)
+        while following < known and remaining[extremes[following]] == 0:
+            following += 1
+        if following == known or (now != middle).any():
+            middle, following = now, 0
+            known = _gather(middle, True, points, left, costs, min(rest, EXTREMES), extremes, distances)
+        origin = points[extremes[following]]
         for turn in range(2 if rest >= 3 * least else 1):
             if turn == 1:
-                origin = points[_farthest(origin, points, left, costs)]
-            count = _gather(origin, points, left, costs, least, near, distances)
+                _gather(origin, True, points, left, costs, 1, names, distances)
+                origin = points[names[0]]
+            count = _gather(origin, False, points, left, costs, least, names, distances)
             need = least
             for slot in range(count):
-                point = near[slot]
+                point = names[slot]
                 joining = min(need, remaining[point])
                 first = starts[point] + counts[point] - remaining[point]
                 owners[first : first + joining] = cluster
