@@ -151,8 +151,8 @@ def _apart(costs, point, points, order, begin, end, limit, totals):
 
 @inner
 def _gather(origin, far, points, left, costs, wanted, names, distances):
-    """The points nearest to one, nearest first, or farthest from it, farthest first, where it is asked `far`; of equally
-    near ones those that stand first come first. There are as many as have the `wanted` number of records together."""
+    """The points nearest to one, nearest first, or farthest from it, farthest first, where it is asked `far`; of those
+    equally near, what stands first comes first. There are as many as have the `wanted` number of records together."""
     boxes, walk, firsts, here = left.roster.boxes, left.walk, left.firsts, left.walk.costs
     remaining, sign = left.remaining, -1.0 if far else 1.0  # far is near with the sign turned round
     count, records, limit = 0, 0, np.inf
