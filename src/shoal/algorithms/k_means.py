@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._adjustment import adjusted
@@ -19,11 +20,16 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import quantities
 from shoal.core.run import Run
 
+Places = NDArray[np.int64]
+
 WORK = 1_000_000_000
 """Products of coordinates between two looks at whether the run was cancelled."""
 
 BLOCK = 64
 """Points that are compared with the centres at once, at least; fewer waste time."""
+
+CHUNK = 256
+"""Points, and centres, that scikit-learn compares with one another in one product of matrices."""
 
 CELLS = 1 << 22
 """Coordinates that are averaged at once."""
@@ -73,20 +79,67 @@ def lloyd(points: Floats, weights: Counts, centres: Floats, rounds: int, run: Ru
 
     A centre without points goes to one of the points that are farthest from their centres.
     """
-    from sklearn.metrics import pairwise_distances_argmin_min
-
-    labels, apart = np.empty(len(points), np.int32), np.empty(len(points))
-    step = max(1, WORK // (BLOCK * centres.size)) * BLOCK
+    labels, squares = np.zeros(len(points), np.int64), np.empty(len(points))
+    moved = np.ones(len(centres), np.bool_)
     for done in range(1, rounds + 1):
         before = labels.copy()
-        for first in range(0, len(points), step):
-            some = slice(first, first + step)
-            labels[some], apart[some] = pairwise_distances_argmin_min(points[some], centres)
-            run.report((done - 1 + first / len(points)) / rounds, "k-means")
+        _assign(points, centres, moved, labels, squares, run.part(between=((done - 1) / rounds, done / rounds)))
         if done > 1 and np.array_equal(labels, before):
-            return labels, done
-        centres = _means(points, weights, labels, len(centres), apart, run)
-    return labels, rounds
+            break
+        earlier, centres = centres, _means(points, weights, labels, len(centres), np.sqrt(squares), run)
+        moved = (centres != earlier).any(axis=1)
+    return labels.astype(np.int32), done
+
+
+def _assign(
+    points: Floats, centres: Floats, moved: NDArray[np.bool_], labels: Places, squares: Floats, run: Run
+) -> None:
+    """Gives every point the first of its closest centres, and the squared distance from it, where some centres `moved`.
+    Where the closest one did not, only those that moved can be closer.
+
+    A product of matrices rounds otherwise at an odd edge than within. What lies in the last chunk of the points or of
+    the centres is therefore always compared as all are, and everything else in whole chunks.
+    """
+    everything = np.arange(len(points))
+    if moved.all():
+        labels[:], squares[:] = _closest(points, everything, centres, run)
+        return
+    edge = len(points) - len(points) % _step(centres) % CHUNK
+    own = moved[labels]
+    astray, settled = np.flatnonzero(own[:edge]), np.flatnonzero(~own[:edge])
+    labels[edge:], squares[edge:] = _closest(points, everything[edge:], centres, run.part(between=(0.0, 0.1)))
+    closest, near = _closest(points, _filled(astray, BLOCK), centres, run.part(between=(0.1, 0.5)))
+    labels[astray], squares[astray] = closest[: len(astray)], near[: len(astray)]
+    last = len(centres) - len(centres) % CHUNK
+    names = np.append(_filled(np.flatnonzero(moved[:last]), CHUNK), np.arange(last, len(centres)))
+    if len(names):
+        closest, near = _closest(points, _filled(settled, BLOCK), centres[names], run.part(between=(0.5, 1.0)))
+        closest, near = names[closest[: len(settled)]], near[: len(settled)]
+        closer = (near < squares[settled]) | ((near == squares[settled]) & (closest < labels[settled]))
+        labels[settled[closer]], squares[settled[closer]] = closest[closer], near[closer]
+
+
+def _closest(points: Floats, rows: Places, centres: Floats, run: Run) -> tuple[Places, Floats]:
+    """The first of the closest centres of some points, and the squared distance from it."""
+    from sklearn.metrics import pairwise_distances_argmin_min
+
+    closest, squares = np.empty(len(rows), np.int64), np.empty(len(rows))
+    step = _step(centres)
+    for first in range(0, len(rows), step):
+        some = slice(first, first + step)
+        closest[some], squares[some] = pairwise_distances_argmin_min(points[rows[some]], centres, metric="sqeuclidean")
+        run.report(first / len(rows), "k-means")
+    return closest, squares
+
+
+def _step(centres: Floats) -> int:
+    """Points that are compared with centres at once."""
+    return max(1, WORK // (BLOCK * centres.size)) * BLOCK
+
+
+def _filled(rows: Places, size: int) -> Places:
+    """The rows, and the first of them as often as blocks of a size need to be whole."""
+    return np.append(rows, np.repeat(rows[:1], -len(rows) % size))
 
 
 def _means(points: Floats, weights: Counts, labels: Codes, clusters: int, apart: Floats, run: Run) -> Floats:

@@ -34,7 +34,8 @@ class Mdav(ClusteringAlgorithm):
 
     Else the distance of numbers is their difference over the table's range, squared. Others take part as in
     MDAV-generic: their distance is the squared cost of the common ancestor, their average the commonest value, and
-    they are published as nodes of their hierarchy; `refine` then lowers the loss of their ranges. Time grows as n²/k.
+    they are published as nodes of their hierarchy; `refine` then lowers the loss of their ranges. Time grows as n²/k
+    where it goes by squared Euclidean distances.
 
     Does not protect against more than the models of the policy do. A published mean is no value of a person, and
     tells nothing of how far the values of the class lie apart.
@@ -87,15 +88,11 @@ class Mdav(ClusteringAlgorithm):
         return owners, {"refinement": facts}
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.microaggregation import maximum_distance
+        from shoal.kernels.microaggregation import maximum_distance, unclustered
 
-        remaining, owners = records.counts.copy(), np.full(len(records), -1, dtype=np.int32)
-        clusters, least = 0, records.policy.least
+        points, counts, costs = records.points, records.counts, records.costs
+        left = unclustered(points, counts, records.index(points, run), costs)
         for _, end in portions(len(records), run, "making clusters"):
-            # The time of a round is in proportion to what is left, so what is done grows as the square.
-            spare = int(len(records) * (1 - end / len(records)) ** 0.5)
-            clusters = maximum_distance(
-                records.points, records.counts, remaining, owners, clusters, records.costs, least, spare, run.flag
-            )
-        owners[owners < 0] = clusters
-        return owners, {}
+            maximum_distance(points, counts, left, costs, records.policy.least, len(records) - end, run.flag)
+        left.owners[left.owners < 0] = left.clusters[0]
+        return left.owners, {}

@@ -75,9 +75,10 @@ def simple_k_means(
 
     rows = _filled(rows, nominal, values)
     low, width = rows.min(axis=0), np.ptp(rows, axis=0)
-    records = scaled(rows, nominal, low, width)
+    firsts, numbers = _distinct(rows)
+    records = scaled(rows[firsts], nominal, low, width)
     centres = scaled(rows[_drawn(rows, clusters, seed)], nominal, low, width)
-    owners = np.full(len(rows), -1, np.int32)
+    owners = np.full(len(firsts), -1, np.int32)
     nearest, moved = owners.copy(), np.ones(centres.shape[1], dtype=np.bool_)
     for done in range(1, iterations + 1):
         assign(records, centres, moved, nominal, nearest, run.flag)
@@ -85,11 +86,21 @@ def simple_k_means(
         if np.array_equal(nearest, owners):
             break
         owners = nearest
-        middles, sizes = means(rows, owners, len(moved), nominal, values)
+        middles, sizes = means(rows, owners[numbers], len(moved), nominal, values)
         kept = sizes > 0  # empty clusters vanish
         earlier, centres = centres[:, kept], scaled(middles[kept], nominal, low, width)
         nearest, moved = (np.cumsum(kept, dtype=np.int32) - 1)[owners], (centres != earlier).any(axis=0)
-    return owners, done
+    return owners[numbers], done
+
+
+def _distinct(rows: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One row of each kind, alike ones near one another, and which of these each row equals."""
+    order = np.lexsort(rows.T)
+    fresh = np.ones(len(rows), np.bool_)
+    fresh[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.cumsum(fresh) - 1
+    return order[fresh], numbers
 
 
 def _drawn(rows: Floats, clusters: int, seed: int) -> list[int]:

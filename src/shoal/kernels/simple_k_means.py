@@ -4,11 +4,18 @@
 range of the table; names are equal or one apart.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.index import Boxes, Walk, push, start, walk_through
+from shoal.kernels.sorting import value_of_rank
 
 FARTHEST = 2147483647.0  # WEKA begins at the greatest int
+
+BUCKET = 16
+"""Centres in the lowest nodes of a tree, at least."""
 
 
 @kernel
@@ -24,6 +31,125 @@ def scaled(points, nominal, low, width):
     return columns
 
 
+class Tree(NamedTuple):
+    """Some centres in a tree of boxes, and a walk through it: a row of `columns` has an attribute of the centres in the
+    tree's order, `firsts[n]` is the first of the centres under node `n`."""
+
+    boxes: Boxes
+    walk: Walk
+    columns: Any
+    firsts: Any
+
+
+@inner
+def _tree(centres, names, nominal, queries, flag):
+    """A tree over the centres of some names, in which so many records look for their nearest one; cut at each node
+    along an attribute of names, as long as there are several, else along the widest one."""
+    bucket = max(BUCKET, len(names) // (queries + 1))  # a few do not repay a fine tree
+    count, dimensions = len(names), len(nominal)
+    capacity = 2 * count + 1
+    order, spare, values = names.copy(), np.empty(count, np.int64), np.empty(count)
+    begins, ends = np.zeros(capacity, np.int32), np.zeros(capacity, np.int32)
+    left, firsts = np.full(capacity, -1, np.int32), np.empty(capacity, np.int64)
+    low, high = np.empty((capacity, dimensions)), np.empty((capacity, dimensions))
+    ends[0] = count
+    nodes, at = 1, 0
+    while at < nodes and not flag[0]:
+        begin, end = begins[at], ends[at]
+        firsts[at] = centres.shape[1]
+        for place in range(begin, end):
+            firsts[at] = min(firsts[at], order[place])
+        widest, width = -1, 0.0
+        for attribute in range(dimensions):
+            least, greatest = np.inf, -np.inf
+            for place in range(begin, end):
+                value = centres[attribute, order[place]]
+                least, greatest = min(least, value), max(greatest, value)
+            low[at, attribute], high[at, attribute] = least, greatest
+            extent = greatest - least + (1.0 if nominal[attribute] and least < greatest else 0.0)
+            if extent > width:
+                widest, width = attribute, extent
+        if end - begin > bucket and widest >= 0:
+            for place in range(begin, end):
+                values[place] = centres[widest, order[place]]
+            middle = value_of_rank(values[begin:end], (end - begin) // 2)
+            below = up_to = 0
+            for place in range(begin, end):
+                value = centres[widest, order[place]]
+                below += value < middle
+                up_to += value <= middle
+            closed = below == 0 or (up_to < end - begin and abs(2 * up_to - end + begin) < abs(2 * below - end + begin))
+            front, back = begin, 0
+            for place in range(begin, end):
+                name = order[place]
+                if centres[widest, name] < middle or (closed and centres[widest, name] == middle):
+                    order[front] = name
+                    front += 1
+                else:
+                    spare[back] = name
+                    back += 1
+            for place in range(back):
+                order[front + place] = spare[place]
+            if begin < front < end:
+                left[at] = nodes
+                begins[nodes], ends[nodes] = begin, front
+                begins[nodes + 1], ends[nodes + 1] = front, end
+                nodes += 2
+        at += 1
+    columns = np.empty((dimensions, count))
+    for attribute in range(dimensions):
+        for place in range(count):
+            columns[attribute, place] = centres[attribute, order[place]]
+    boxes = Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
+    return Tree(boxes, walk_through(boxes), columns, firsts)
+
+
+@inner
+def _bound(value, low, high, nominal):
+    """The least squared distance of a record from a box."""
+    total = 0.0
+    for attribute in range(len(nominal)):
+        here = 0.0
+        if value[attribute] < low[attribute]:
+            here = low[attribute] - value[attribute]
+        elif value[attribute] > high[attribute]:
+            here = value[attribute] - high[attribute]
+        if nominal[attribute]:
+            here = 1.0 if here > 0.0 else 0.0
+        total += here * here
+    return total
+
+
+@inner
+def _nearest(record, tree, nominal, best, nearest, square):
+    """The nearest centre to a record, the first of equally near ones, of those in a tree and the one that is known:
+    its distance, its name and its squared distance."""
+    boxes, walk, firsts = tree.boxes, tree.walk, tree.firsts
+    stack, bounds, squares = walk.stack, walk.bounds, walk.costs
+    start(walk)
+    while walk.depth[0] > 0:
+        walk.depth[0] -= 1
+        node, bound = stack[walk.depth[0]], bounds[walk.depth[0]]
+        # What rounds to the same distance is as near.
+        if bound > square * (1 + 1e-12) or (bound >= square and firsts[node] > nearest):
+            continue
+        child = boxes.left[node]
+        if child >= 0:
+            first = _bound(record, boxes.low[child], boxes.high[child], nominal)
+            second = _bound(record, boxes.low[child + 1], boxes.high[child + 1], nominal)
+            push(walk, child, first, second)
+            continue
+        begin, end = boxes.begins[node], boxes.ends[node]
+        _squares(record, tree.columns, begin, end, nominal, squares)
+        for place in range(end - begin):
+            if squares[place] <= square * (1 + 1e-12):
+                distance = np.sqrt(squares[place])
+                name = boxes.order[begin + place]
+                if distance < best or (distance == best and name < nearest):
+                    best, nearest, square = distance, name, squares[place]
+    return best, nearest, square
+
+
 @kernel
 def assign(records, centres, moved, nominal, owners, flag):
     """Gives every record the first of its nearest centres; all points are `scaled`.
@@ -31,41 +157,39 @@ def assign(records, centres, moved, nominal, owners, flag):
     `owners` has the nearest centre of each record before some of them `moved`, or -1. Where that one did not, only
     those that moved can be nearer.
     """
-    everyone, moving = np.arange(len(moved)), np.flatnonzero(moved)
-    among = np.empty((len(nominal), len(moving)))
-    for attribute in range(len(nominal)):
-        among[attribute] = centres[attribute][moving]
-    squares = np.empty(len(moved))
-    for record in range(len(owners)):
+    everywhere = 0
+    for owner in owners:
+        everywhere += owner < 0 or moved[owner]
+    moving = _tree(centres, np.flatnonzero(moved), nominal, len(owners), flag)
+    resting = _tree(centres, np.flatnonzero(~moved), nominal, everywhere, flag)
+    record, squares, last = np.empty(len(nominal)), np.empty(1), 0
+    for row in range(len(owners)):
         if flag[0]:
             return
-        best, nearest = FARTHEST, 0
-        owner = owners[record]
-        if owner >= 0 and not moved[owner]:
-            _squares(records, record, centres, owner, owner + 1, nominal, squares)
-            if np.sqrt(squares[0]) < best:
-                best, nearest = np.sqrt(squares[0]), owner
-            columns, names = among, moving
-        else:
-            columns, names = centres, everyone
-        _squares(records, record, columns, 0, len(names), nominal, squares)
-        within = best * best * (1 + 1e-12)
-        for place in range(len(names)):
-            if squares[place] <= within:
-                distance = np.sqrt(squares[place])  # rounds what differs by next to nothing to the same
-                if distance < best or (distance == best and names[place] < nearest):
-                    best, nearest = distance, names[place]
-                    within = best * best * (1 + 1e-12)
-        owners[record] = nearest
+        for attribute in range(len(nominal)):
+            record[attribute] = records[attribute, row]
+        best, nearest, square = FARTHEST, 0, FARTHEST * FARTHEST
+        # Whatever is known to be near saves looking at what is farther: so does what is nearest to the record before.
+        for turn in range(2):
+            name = last if turn else owners[row]
+            if name >= 0:
+                _squares(record, centres, name, name + 1, nominal, squares)
+                distance = np.sqrt(squares[0])
+                if distance < best or (distance == best and name < nearest):
+                    best, nearest, square = distance, name, squares[0]
+        if owners[row] < 0 or moved[owners[row]]:
+            best, nearest, square = _nearest(record, resting, nominal, best, nearest, square)
+        best, nearest, square = _nearest(record, moving, nominal, best, nearest, square)
+        owners[row] = last = nearest
 
 
 @inner
-def _squares(records, record, centres, begin, end, nominal, squares):
+def _squares(record, centres, begin, end, nominal, squares):
     """The squared distances of a record from some centres: attribute by attribute for all centres, which processors do
     for several at a time."""
     squares[: end - begin] = 0.0
     for attribute in range(len(nominal)):
-        value, column = records[attribute, record], centres[attribute, begin:end]
+        value, column = record[attribute], centres[attribute, begin:end]
         if nominal[attribute]:
             for place in range(end - begin):
                 squares[place] += 1.0 if column[place] != value else 0.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import pairwise_distances_argmin_min
 
 import shoal
 from shoal.algorithms._records import Records, numbered
 from shoal.algorithms._refinement import refined, split
-from shoal.algorithms.k_means import coordinates, lloyd
+from shoal.algorithms.k_means import _means, coordinates, lloyd
 from shoal.algorithms.two_phase import TwoPhase, _improved, _paid, _regrown
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -454,6 +455,20 @@ class TestLloyd:
         points = np.array([[0.0], [0.1], [0.5]])
         labels, _ = lloyd(points, np.ones(3, np.int64), np.array([[0.0], [9.0]]), 20, Run())
         assert labels.tolist() == [0, 0, 1]
+
+    @pytest.mark.parametrize(("count", "clusters"), [(40, 7), (701, 299), (1153, 512)])
+    def test_what_did_not_move_need_not_be_compared_again(self, count: int, clusters: int) -> None:
+        generator = np.random.default_rng(count)
+        points = generator.integers(0, 4, (count, 5)) / 3  # many centres are equally close
+        weights, first = generator.integers(1, 4, count), points[generator.choice(count, clusters, replace=False)]
+        labels, rounds = lloyd(points, weights, first, 20, Run())
+        centres, before = first, None
+        for done in range(1, 21):  # noqa: B007
+            closest, apart = pairwise_distances_argmin_min(points, centres)
+            if before is not None and np.array_equal(closest, before):
+                break
+            centres, before = _means(points, weights, closest, clusters, apart, Run()), closest
+        assert np.array_equal(labels, closest) and rounds == done
 
     def test_missing_numbers_lie_in_the_middle_and_aside(self) -> None:
         data = shoal.read(pl.DataFrame({"age": [None, 10, 20, 30]}), quasi=["age"])

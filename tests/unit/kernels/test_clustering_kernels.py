@@ -374,36 +374,62 @@ def plain_average(hierarchies: list[Hierarchy], points: np.ndarray, counts: np.n
     return [*low[:2], int(np.argmax(np.bincount(rows[:, 2])))]
 
 
+def tallied(points: np.ndarray, counts: np.ndarray, costs: Costs) -> np.ndarray:
+    tallies = np.zeros(costs.sizes.sum(), np.int64)
+    for attribute, column in enumerate(points.T):
+        np.add.at(tallies, costs.leaves[attribute] + column, counts)
+    return tallies
+
+
 def test_average_is_mean_and_commonest_value(scattered: tuple) -> None:
     points, costs, _ = scattered
     counts = np.random.default_rng(5).integers(1, 5, len(points))
     wanted = plain_average([numbers(97), numbers(89, missing=True), letters()], points, counts)
-    assert microaggregation.average(points, counts, costs).tolist() == wanted
+    assert microaggregation.average(tallied(points, counts, costs), costs).tolist() == wanted
 
 
-def test_microaggregation_takes_the_farthest_and_its_nearest(scattered: tuple) -> None:
-    points, costs, _ = scattered
-    counts = np.ones(len(points), np.int64)
-    owners, remaining, clusters = np.full(len(points), -1, np.int32), counts.copy(), 0
-    for spare in (100, 0):
-        clusters = microaggregation.maximum_distance(
-            points, counts, remaining, owners, clusters, costs, 5, spare, GO_ON
-        )
-    owners[owners < 0] = clusters
-    middle = microaggregation.average(points, counts, costs)
+def plain_microaggregation(points: np.ndarray, counts: np.ndarray, costs: Costs, least: int) -> list[int]:
+    """MDAV that looks at every tuple every time; of equally far ones it takes the first."""
+    remaining, owners, cluster = counts.tolist(), [-1] * int(counts.sum()), 0
+    starts = (np.cumsum(counts) - counts).tolist()
 
     def squared(left: np.ndarray, right: np.ndarray) -> float:
-        return sum(
-            cost.cost(costs, attribute, min(a, b), max(a, b)) ** 2
-            for attribute, (a, b) in enumerate(zip(left, right, strict=True))
-        )
+        total = 0.0
+        for attribute, (one, other) in enumerate(zip(left, right, strict=True)):
+            total += cost.cost(costs, attribute, min(one, other), max(one, other)) ** 2
+        return total
 
-    farthest = max(range(len(points)), key=lambda point: squared(middle, points[point]))
-    apart = np.array([squared(points[farthest], point) for point in points])
-    assert np.sort(apart[owners == 0]) == pytest.approx(np.sort(apart)[:5])
-    sizes = np.bincount(owners)
-    assert np.all(sizes[:-1] == 5)
-    assert 5 <= sizes[-1] < 10
+    def farthest(origin: np.ndarray) -> np.ndarray:
+        return points[max((i for i, left in enumerate(remaining) if left), key=lambda i: squared(origin, points[i]))]
+
+    while (rest := sum(remaining)) >= 2 * least:
+        origin = farthest(microaggregation.average(tallied(points, np.array(remaining), costs), costs))
+        for turn in range(2 if rest >= 3 * least else 1):
+            origin = farthest(origin) if turn else origin
+            need = least
+            for point in sorted(range(len(points)), key=lambda i: squared(origin, points[i])):
+                joining = min(need, remaining[point])
+                first = starts[point] + int(counts[point]) - remaining[point]
+                owners[first : first + joining] = [cluster] * joining
+                remaining[point] -= joining
+                need -= joining
+            cluster += 1
+    return owners
+
+
+@pytest.mark.parametrize("tabulated", [0, TABULATED])
+@pytest.mark.parametrize("least", [2, 5])
+def test_microaggregation_is_its_plain_twin(monkeypatch: pytest.MonkeyPatch, least: int, tabulated: int) -> None:
+    monkeypatch.setattr("shoal.core.costs.TABULATED", tabulated)
+    points = drawn(least, 150, [9, 8, 7])  # many are equally far
+    costs = loss_costs([numbers(9), numbers(8, missing=True), letters()], list(points.T), [True, True, False])
+    counts = np.random.default_rng(least).integers(1, 4, len(points))
+    left = microaggregation.unclustered(points, counts, index.build(points, costs, 2, GO_ON), costs)
+    for spare in (100, 30, 0):
+        microaggregation.maximum_distance(points, counts, left, costs, least, spare, GO_ON)
+    wanted = plain_microaggregation(points, counts, costs, least)
+    assert left.owners.tolist() == wanted
+    assert left.clusters[0] == max(wanted) + 1 and left.rest[0] == wanted.count(-1) < 2 * least
 
 
 def kruskal(points: np.ndarray, costs: tuple) -> list[float]:
