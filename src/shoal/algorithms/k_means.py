@@ -142,7 +142,7 @@ def _filled(rows: Places, size: int) -> Places:
     return np.append(rows, np.repeat(rows[:1], -len(rows) % size))
 
 
-def _means(points: Floats, weights: Counts, labels: Codes, clusters: int, apart: Floats, run: Run) -> Floats:
+def _means(points: Floats, weights: Counts, labels: Places, clusters: int, apart: Floats, run: Run) -> Floats:
     """The mean of each cluster's points; where there are none, a point that is far from its centre."""
     means = np.empty((clusters, points.shape[1]))
     by_label = np.argsort(labels, kind="stable")
