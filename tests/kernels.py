@@ -94,7 +94,8 @@ def main() -> None:
         return
     began = time.perf_counter()
     bytecode.keep()
-    entries = json.loads(LISTED.read_text(encoding="utf-8"))
+    # Where kernels are recorded, the tests compile them all themselves.
+    entries = [] if os.environ.get("SHOAL_KERNELS") else json.loads(LISTED.read_text(encoding="utf-8"))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         compiled = pool.map(compile_all, by_module(entries))
         collect()

@@ -31,7 +31,7 @@ def scaled(points, nominal, low, width):
     return columns
 
 
-class Tree(NamedTuple):
+class CentreTree(NamedTuple):
     """Some centres in a tree of boxes, and a walk through it: a row of `columns` has an attribute of the centres in the
     tree's order, `firsts[n]` is the first of the centres under node `n`."""
 
@@ -101,7 +101,7 @@ def _tree(centres, names, nominal, queries, flag):
         for place in range(count):
             columns[attribute, place] = centres[attribute, order[place]]
     boxes = Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
-    return Tree(boxes, walk_through(boxes), columns, firsts)
+    return CentreTree(boxes, walk_through(boxes), columns, firsts)
 
 
 @inner
