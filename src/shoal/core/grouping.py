@@ -306,8 +306,8 @@ def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     digits = np.array(_threaded(pack, slices))
     if rows < BLOCK:
         return _run_lengths(kernel.by_digits(keys, placed, bits, first_digit + kernel.DIGIT), weighted, bits)
-    ends, begun = kernel.places_of_digits(digits)
-    begins = dict(zip(slices, begun, strict=True))
+    ends, firsts = kernel.places_of_digits(digits)
+    begins = dict(zip(slices, firsts, strict=True))
     _threaded(lambda *rows: kernel.place_by_digit(keys[slice(*rows)], first_digit, begins[rows], placed), slices)
 
     def count(first: int, last: int) -> tuple[Counts, Counts]:

@@ -124,11 +124,7 @@ def _note_openings(buckets, rule):
 
 @inner(borrowing=True)
 def _cheapest(buckets, rule, costs, low, high):
-    """The kind that may be drawn from and costs least in a cluster; -1 when there is none.
-
-    All arrays have names of their own, and no row is taken out of one: numba counts who holds an array, and where that
-    is done for every node it takes as long as the search.
-    """
+    """The kind that may be drawn from and costs least in a cluster; -1 when there is none."""
     boxes, walk, masks, points = buckets.roster.boxes, buckets.walk, buckets.masks, buckets.points
     values, remaining = buckets.values, buckets.remaining
     order, begins, ends, left, box_low, box_high = boxes

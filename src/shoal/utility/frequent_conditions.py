@@ -115,13 +115,13 @@ class _Followed:
 
 
 class _GroupedRows:
-    """A table whose conditions are all about one part, and whose counted column stands in another: how many records of
-    each group meet them says everything. Conjunctions come one after the other, each after the one that it adds a
-    condition to, of which the rows are still there."""
+    """A table whose conditions are all about values of one part, and whose counted column stands in another: how many
+    records of each group meet them says everything. Conjunctions come one after the other, each after the one that it
+    adds a condition to, of which the rows are still there."""
 
     def __init__(self, table: Expected, part: RangeRows, counted: str) -> None:
         order = np.argsort(part.groups, kind="stable").astype(np.int32)
-        self._leaves = dict(zip(part.columns, part.low[:, order], strict=True))
+        self._leaves = dict(zip(part.columns, np.ascontiguousarray(part.low[:, order]), strict=True))
         self._groups, self._weights, self._sizes = part.groups[order], part.weights[order], table.sizes
         published = ConditionedTable.of(table, (), counted)
         self._published, self._values = published.parts[0].by_group, published.values
@@ -132,6 +132,7 @@ class _GroupedRows:
         """The rows of a table; None where the conditions are about several parts, or about that of the column."""
         asked = [part for part in table.parts if {*part.columns} & {*attributes}]
         alone = len(table.parts) > 1 and len(asked) == 1 and counted not in asked[0].columns
+        alone = alone and np.array_equal(asked[0].low, asked[0].high)
         return cls(table, asked[0], counted) if alone else None
 
     def histogram(self, conditions: tuple[Condition, ...]) -> Floats:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from threading import Event
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from tests import counts
 
 import shoal
 from shoal.algorithms.full_domain import _checker, _groupings
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._groupings import Groupings
+from shoal.core.contracts.model import Model
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -188,6 +192,52 @@ def test_nodes_grouped_from_small_bases_get_the_same_verdicts(
             assert str(checker.check(above)) == str(alone.check(above))
             if alone.by_cells and checker.check(above).lost <= checker.budget:
                 assert checker.bounds([(node, above)]) == alone.bounds([(node, above)])
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        (shoal.KAnonymity(k=4),),
+        (shoal.TCloseness(t=0.4),),
+        (shoal.TCloseness(t=0.4), shoal.DistinctLDiversity(l=3)),  # two levels: not the compiled look
+    ],
+)
+def test_threads_take_turns_at_nodes(models: tuple[Model, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches that three threads share, again and again, some of which come when all is done: as one thread."""
+    monkeypatch.setattr(_checker, "SHARED", 0)
+    data = made(4000)
+    policy, lattice = Policy(models=models, suppression=0.3), Lattice.of(data.hierarchies)
+    nodes = [node for height in range(lattice.height + 1) for node in lattice.at(height)]
+    alone = Checker(data, policy, Run())
+    alone.threads = 1
+    alone.check_all(nodes)
+    for _ in range(counts.count(5, 40)):
+        checker = Checker(data, policy, Run())
+        checker.threads = 3
+        for begin in range(0, len(nodes), 5):
+            checker.check_all(nodes[begin : begin + 5])
+        assert str(checker.verdicts) == str(alone.verdicts)
+
+
+def test_what_goes_wrong_in_another_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where this thread has nothing left to do."""
+    monkeypatch.setattr(_checker, "SHARED", 0)
+    data = made(4000)
+    checker = Checker(data, Policy(models=(shoal.KAnonymity(k=4),)), Run())
+    checker.threads = 2
+    there, check = Event(), checker.groupings.check
+
+    def broken(batch: Any, most: int, asked: Any, rates: Any, room: int) -> int:
+        if room == 0:
+            assert there.wait(60)
+            return check(batch, most, asked, rates, room)
+        checker.groupings.turns.take(batch.turns, checker.groupings.turns.COMPILED)
+        there.set()
+        raise MemoryError
+
+    monkeypatch.setattr(checker.groupings, "check", broken)
+    with pytest.raises(MemoryError):
+        checker.check_all([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
 
 
 def test_bases_that_were_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:

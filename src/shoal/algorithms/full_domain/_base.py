@@ -53,8 +53,8 @@ class Base:
 
 def _address(array: NDArray[Any], kind: type[np.integer[Any]]) -> int:
     """Where an array begins in memory, for kernels that take it for one of this kind."""
-    if array.dtype != kind or not array.flags.c_contiguous:
-        raise TypeError(f"{array.dtype} instead of {np.dtype(kind)}")
+    if array.dtype != kind or not (array.flags.c_contiguous and array.flags.aligned):
+        raise TypeError(f"an array of {array.dtype} is not one of {np.dtype(kind)} whose numbers lie side by side")
     return int(array.ctypes.data)
 
 

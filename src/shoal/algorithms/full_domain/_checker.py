@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from math import inf
 from typing import NamedTuple
 
@@ -110,18 +110,23 @@ class Checker:
         if threads > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
         others = [self._pool.submit(work.share, room) for room in range(1, threads)] if self._pool is not None else []
-        work.share(0)
-        if others and not work.is_done():
-            for other in others:
+        done = False
+        try:
+            work.share(0)
+            done = work.is_done()
+        finally:  # whoever has not come to its turn has none, and nobody uses a room afterwards
+            running = [other for other in others if not other.cancel()]
+            if not done:
+                wait(running)
+        if not done:
+            for other in running:
                 other.result()
-        for other in others:
-            other.cancel()  # it may not have come to its turn
 
     def _threads(self, work: _Work) -> int:
         """How many threads check nodes; their bases say how long that takes."""
         asked = self.judge.asked
         tuples = work.tuples * (SENSITIVE if asked is None or asked.sensitive else 1)
-        return 1 if tuples < SHARED else min(self.threads, len(work.results))
+        return 1 if tuples < SHARED else min(self.threads, len(work.compiled) + len(work.others))
 
     def _note(self, checked: _Checked) -> NodeVerdict:
         """Remembers a verdict and what goes with it."""
@@ -173,7 +178,7 @@ class Checker:
 
     def _keep(self, node: Node, terms: Floats) -> Floats:
         """Remembers what attributes add to the score below a node as long as there is room: it can be had again."""
-        self._terms[node] = terms
+        self._terms[node] = terms = terms.copy()  # not all that was found of the nodes that were checked with it
         if len(self._terms) * terms.size > max(REMEMBERED, 64 * terms.size):
             self._terms.popitem(last=False)
         return terms
@@ -215,30 +220,35 @@ class _Work:
     def __init__(self, checker: Checker, nodes: Sequence[Node], as_bases: bool) -> None:
         self.checker, self.groupings, self.as_bases = checker, checker.groupings, as_bases
         self.asked = checker.judge.asked if checker.by_cells else None
-        fit = self.groupings.fit(nodes)
-        self.compiled: list[_Task] = []
-        self.others: list[_Task] = []
-        for place, (base, node) in enumerate(zip(self.groupings.bases_of(nodes), nodes, strict=True)):
-            compiled = self.asked is not None and fit[place] and self.groupings.has_room(base, self.asked)
-            (self.compiled if compiled else self.others).append(_Task(base, node, place))
-        self.compiled.sort(key=lambda task: -len(task.base))
-        self.tuples = sum(len(task.base) for task in (*self.compiled, *self.others))
+        self.tuples = 0
+        fit, self.compiled, self.others = self.groupings.fit(nodes), list[_Task](), list[_Task]()
+        tasks = map(_Task, self.groupings.bases_of(nodes), nodes, range(len(nodes)))
+        for task in sorted(tasks, key=lambda task: -len(task.base)):
+            self.tuples += len(task.base)
+            compiled = self.asked is not None and fit[task.place] and self.groupings.has_room(task.base, self.asked)
+            (self.compiled if compiled else self.others).append(task)
         self.batch = self.groupings.batch(
             [task.base for task in self.compiled], [task.node for task in self.compiled], self.asked
         )
-        self.results: list[_Checked | None] = [None] * len(nodes)
+        self.results: dict[int, _Checked] = {}
 
     def share(self, room: int) -> None:
         """Checks nodes as long as there are any that no other thread has taken."""
-        scores, turns, count = self.checker.scores, self.groupings.turns, len(self.compiled)
-        while self.asked is not None and isinstance(scores, CellScores) and count:
-            at = self.groupings.check(self.batch, 1 if self.as_bases else count, self.asked, scores.rates, room)
-            if at < 0 or not self.as_bases:
-                break
+        turns = self.groupings.turns
+        if not self.as_bases:
+            self._check(len(self.compiled), room)
+        while self.as_bases and (at := self._check(1, room)) >= 0:
             self._note(self.compiled[at], self._compiled(at), room)
         while (at := int(turns.take(self.batch.turns, turns.OTHERS))) < len(self.others):
             task = self.others[at]
             self._note(task, self.checker.look(task.base, task.node, room), room)
+
+    def _check(self, most: int, room: int) -> int:
+        """Gives the compiled look to so many nodes at most; says which was the last, -1 when none was left."""
+        scores = self.checker.scores
+        if self.asked is None or not self.compiled or not isinstance(scores, CellScores):
+            return -1
+        return self.groupings.check(self.batch, most, self.asked, scores.rates, room)
 
     def _note(self, task: _Task, checked: _Checked, room: int) -> None:
         """Remembers what was found of the node that was just grouped in a room."""
@@ -265,4 +275,4 @@ class _Work:
         if not self.as_bases:
             for at, task in enumerate(self.compiled):
                 self.results[task.place] = self._compiled(at)
-        return [result for result in self.results if result is not None]
+        return [self.results[place] for place in range(len(self.results))]

@@ -143,8 +143,8 @@ class Groupings:
         levels = np.array(nodes, dtype=np.int64).reshape(count, shape[0])
         places = [base.place if sensitive is None else base.places[sensitive] for base in bases]
         counts, terms, scores = np.zeros((count, 4), np.int64), np.zeros((count, *shape)), np.full(count, np.nan)
-        lying = np.array(places, dtype=np.int64).reshape(count, 4 if sensitive is None else 9)
-        return self._node_checks.Batch(levels, lying, self.turns.turns(), counts, terms, scores)
+        addresses = np.array(places, dtype=np.int64).reshape(count, 4 if sensitive is None else 9)
+        return self._node_checks.Batch(levels, addresses, self.turns.turns(), counts, terms, scores)
 
     def check(self, batch: Any, most: int, asked: Demand, rates: Any, room: int) -> int:
         """Checks nodes of a batch, so many at most, when only what is asked counts and cells cost what `rates` says:
