@@ -151,7 +151,7 @@ def test_bases_give_the_same_classes(monkeypatch: pytest.MonkeyPatch) -> None:
         node = tuple(int(generator.integers(0, height + 1)) for height in heights)
         base = eager.base(node)
         made_from.add(base.node)
-        found = eager.grouped_from(base, node)
+        found = eager.grouped_from(base, node, eager.room())
         assert sorted(found.sizes.tolist()) == sorted(data.summary.generalize(node).sizes.tolist())
         eager.rebased(node, base, len(found.sizes))
         assert len(eager.bases) <= 3
@@ -227,8 +227,8 @@ def test_what_goes_wrong_in_another_thread_is_raised(monkeypatch: pytest.MonkeyP
     checker.threads = 2
     there, check = Event(), checker.groupings.check
 
-    def broken(batch: Any, most: int, asked: Any, rates: Any, room: int) -> int:
-        if room == 0:
+    def broken(batch: Any, most: int, asked: Any, rates: Any, room: Any) -> int:
+        if room is checker.groupings.room():
             assert there.wait(60)
             return check(batch, most, asked, rates, room)
         checker.groupings.turns.take(batch.turns, checker.groupings.turns.COMPILED)
@@ -240,12 +240,44 @@ def test_what_goes_wrong_in_another_thread_is_raised(monkeypatch: pytest.MonkeyP
         checker.check_all([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
 
 
+def test_a_thread_that_nobody_waits_for_keeps_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main thread is interrupted while another one is in its room; the nodes are then checked again."""
+    monkeypatch.setattr(_checker, "SHARED", 0)
+    nodes, policy = [(0, 0, 0), (1, 0, 0), (0, 1, 0)], Policy(models=(shoal.KAnonymity(k=4),))
+    checker, alone = (Checker(made(4000), policy, Run()) for _ in range(2))
+    checker.threads, alone.threads = 2, 1
+    there, leave, left, check, first = Event(), Event(), Event(), checker.groupings.check, checker.groupings.room()
+    kept = []
+
+    def interrupted(batch: Any, most: int, asked: Any, rates: Any, room: Any) -> int:
+        if room is first:
+            assert there.wait(60)
+            raise KeyboardInterrupt
+        kept.append(room)
+        there.set()
+        assert leave.wait(60)
+        last = check(batch, most, asked, rates, room)
+        left.set()
+        return last
+
+    monkeypatch.setattr(checker.groupings, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        checker.check_all(nodes)
+    monkeypatch.setattr(checker.groupings, "check", check)
+    checker.threads = 1  # the other one is still where it was
+    checker.check_all(nodes)
+    assert str(checker.verdicts) == str(alone.check_all(nodes) or alone.verdicts)
+    rooms = {id(array) for room in checker.groupings.rooms for array in room}
+    assert len(kept) == 1 and not rooms & {id(array) for array in (*kept[0], *first)}
+    leave.set()
+    assert left.wait(60)
+
+
 def test_bases_that_were_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_groupings, "BASES", 3)
     groupings = Groupings(made().summary)
     for node in [(4, 0, 3), (3, 1, 3), (4, 1, 2), (5, 1, 3)]:
-        groupings.grouped_from(groupings.raw, node)
-        found = groupings.small(groupings.raw, node, len(groupings.grouped(node).sizes), 0)
+        found = groupings.small(groupings.raw, node, len(groupings.grouped(node).sizes), groupings.room())
         assert found is not None
         groupings.keep(found)
         assert groupings.base(node) is found

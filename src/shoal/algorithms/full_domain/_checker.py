@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,22 +105,19 @@ class Checker:
     def _share(self, work: _Work) -> None:
         """Has threads check nodes. Each has a room of its own and takes the next node, those of large bases first;
         while another one is woken, this one works."""
-        threads = self._threads(work)
-        self.groupings.room(threads - 1)
-        if threads > 1 and self._pool is None:
+        rooms = [self.groupings.room(number) for number in range(self._threads(work))]
+        if len(rooms) > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(work.share, room) for room in range(1, threads)] if self._pool is not None else []
-        done = False
         try:
-            work.share(0)
+            others = [self._pool.submit(work.share, room) for room in rooms[1:]] if self._pool is not None else []
+            work.share(rooms[0])
             done = work.is_done()
-        finally:  # whoever has not come to its turn has none, and nobody uses a room afterwards
-            running = [other for other in others if not other.cancel()]
-            if not done:
-                wait(running)
-        if not done:
-            for other in running:
-                other.result()
+            for other in others:  # whoever has not come to its turn needs none
+                if not other.cancel() and not done:
+                    other.result()
+        except BaseException:
+            self.groupings.rooms.clear()  # some thread may still be in its room: it keeps that to itself
+            raise
 
     def _threads(self, work: _Work) -> int:
         """How many threads check nodes; their bases say how long that takes."""
@@ -139,7 +136,7 @@ class Checker:
         self.groupings.rebased(verdict.node, checked.base, checked.classes)
         return verdict
 
-    def look(self, base: Base, node: Node, room: int) -> _Checked:
+    def look(self, base: Base, node: Node, room: Any) -> _Checked:
         """What there is to say about a node where that takes more than the compiled look at it."""
         scores, grouping = self.scores, self.groupings.grouped_from(base, node, room)
         broken, keepable = self.judge.judge(grouping, node)
@@ -232,7 +229,7 @@ class _Work:
         )
         self.results: dict[int, _Checked] = {}
 
-    def share(self, room: int) -> None:
+    def share(self, room: Any) -> None:
         """Checks nodes as long as there are any that no other thread has taken."""
         turns = self.groupings.turns
         if not self.as_bases:
@@ -243,14 +240,14 @@ class _Work:
             task = self.others[at]
             self._note(task, self.checker.look(task.base, task.node, room), room)
 
-    def _check(self, most: int, room: int) -> int:
+    def _check(self, most: int, room: Any) -> int:
         """Gives the compiled look to so many nodes at most; says which was the last, -1 when none was left."""
         scores = self.checker.scores
         if self.asked is None or not self.compiled or not isinstance(scores, CellScores):
             return -1
         return self.groupings.check(self.batch, most, self.asked, scores.rates, room)
 
-    def _note(self, task: _Task, checked: _Checked, room: int) -> None:
+    def _note(self, task: _Task, checked: _Checked, room: Any) -> None:
         """Remembers what was found of the node that was just grouped in a room."""
         if self.as_bases:
             small = self.groupings.small(task.base, task.node, checked.classes, room)

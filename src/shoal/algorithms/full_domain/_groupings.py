@@ -105,7 +105,7 @@ class Groupings:
         self.entries = sum(prod(summary.hierarchies[attribute].size for attribute in pack) for pack in packs)
         self.rooms: list[Any] = []
 
-    def room(self, number: int) -> Any:
+    def room(self, number: int = 0) -> Any:
         """Room to group in, for one thread at a time."""
         while len(self.rooms) <= number:
             tuples = len(self.summary)
@@ -119,7 +119,7 @@ class Groupings:
 
     def grouped(self, node: Node) -> Grouping:
         """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
-        return self.grouped_from(self.raw, node)
+        return self.grouped_from(self.raw, node, self.room())
 
     def has_room(self, base: Base, asked: Demand) -> bool:
         """Whether `check` can count the histograms of a base's classes."""
@@ -146,11 +146,11 @@ class Groupings:
         addresses = np.array(places, dtype=np.int64).reshape(count, 4 if sensitive is None else 9)
         return self._node_checks.Batch(levels, addresses, self.turns.turns(), counts, terms, scores)
 
-    def check(self, batch: Any, most: int, asked: Demand, rates: Any, room: int) -> int:
+    def check(self, batch: Any, most: int, asked: Demand, rates: Any, room: Any) -> int:
         """Checks nodes of a batch, so many at most, when only what is asked counts and cells cost what `rates` says:
         those that no other thread has taken. Returns the last one, -1 when none was left."""
         kernel, (least, budget, sensitive) = self._node_checks, asked
-        rest = (least, budget, rates, self.domain, self.rooms[room])
+        rest = (least, budget, rates, self.domain, room)
         if sensitive is None:
             return int(kernel.checked(batch, most, self.table, *rest))
         _, measure, worst = sensitive
@@ -200,9 +200,9 @@ class Groupings:
         from is of no use: counting them ends there."""
         self.tried.add(node)
         smaller = self.base(node)
-        classes = self._numbered(smaller, node, len(smaller) // 2, 0)
+        classes = self._numbered(smaller, node, len(smaller) // 2, self.room())
         if classes > 0:
-            self.keep(self._based(node, self._in_room(smaller, classes, 0)))
+            self.keep(self._based(node, self._in_room(smaller, classes, self.room())))
         return classes > 0
 
     def forget(self) -> None:
@@ -223,7 +223,7 @@ class Groupings:
         self.clock += len(nodes)
         return [self.bases[at] for at in places.tolist()]
 
-    def small(self, base: Base, node: Node, classes: int, room: int) -> Base | None:
+    def small(self, base: Base, node: Node, classes: int, room: Any) -> Base | None:
         """A node that was just grouped in a room as a base for its generalizations; None where it has too many classes
         to be of use, or where its keys are too wide for a room."""
         space = prod(float(self.domain.widths[position, level]) for position, level in enumerate(node))
@@ -255,18 +255,17 @@ class Groupings:
         tuples = Packed(columns, classes.sizes, firsts)
         return Base(node, tuples, classes.sensitive, classes.people, classes.households, classes.weights)
 
-    def _in_room(self, base: Base, classes: int, room: int) -> Grouping:
+    def _in_room(self, base: Base, classes: int, room: Any) -> Grouping:
         """What was last grouped in a room."""
-        scratch = self.room(room)
-        return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
+        return Grouping(base, room.owners[: len(base)], room.sizes[:classes], room.firsts[:classes])
 
-    def _numbered(self, base: Base, node: Node, most: int, room: int) -> int:
+    def _numbered(self, base: Base, node: Node, most: int, room: Any) -> int:
         """Groups a node in a room; how many classes it has, negative where they are more than `most` or keys too wide
         for a room."""
         levels = np.array(node, dtype=np.int64)
-        return int(self._kernels.number(levels, base.tuples, most, self.domain, self.room(room)))
+        return int(self._kernels.number(levels, base.tuples, most, self.domain, room))
 
-    def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
+    def grouped_from(self, base: Base, node: Node, room: Any) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
         classes = self._numbered(base, node, len(base), room)
         if classes < 0:
