@@ -7,6 +7,7 @@ counts. Whoever calls a kernel holds what it gave until the kernel returns, so n
 
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 HOLDERS = ("meminfo", "parent")
@@ -17,9 +18,19 @@ HOLDERS = ("meminfo", "parent")
 def borrowed(context, value):
     """The same value, be it an array or a tuple of some, whose arrays are not counted. Never to be returned to Python,
     which would not know how long the memory lives."""
+    _check(value)
     return value(value), lambda context, builder, signature, arguments: _uncounted(
         context, builder, signature.return_type, arguments[0]
     )
+
+
+def _check(kind):
+    """What is neither an array nor a number is counted elsewhere, and would be counted off once too often."""
+    if isinstance(kind, types.BaseTuple):
+        for part in kind:
+            _check(part)
+    elif not isinstance(types.unliteral(kind), types.Array | types.Number | types.Boolean):
+        raise TypingError(f"only arrays and numbers can be borrowed, not {kind}")
 
 
 def _uncounted(context, builder, kind, value):

@@ -93,7 +93,7 @@ def filled(points, values, counts, left, boxes, origin):
     )  # fmt: skip
 
 
-@inner(inline="always")
+@inner(inline="always", borrowing=True)
 def _open(value, buckets, rule):
     left = buckets.left[value]
     if left == 0:

@@ -30,6 +30,10 @@ def _wide(kind):
     return types.int64 if kind in (types.int8, types.int16, types.int32) else kind
 
 
+def _holds_arrays(kind):
+    return isinstance(kind, types.Array) or (isinstance(kind, types.BaseTuple) and any(map(_holds_arrays, kind)))
+
+
 _plain = njit(lambda: None)
 _known = getattr(getattr(_plain, "targetdescr", None), "options", None)
 
@@ -46,7 +50,8 @@ def kernel(function=None, **options):
 
     Numba counts who holds an array, also where a function is called with one or takes a row out of one. Threads that
     work on the same arrays wait for one another at every count, which can take longer than all the rest. A `borrowing`
-    function counts nothing: its arrays are those of its caller, and it can neither make nor return any.
+    function counts nothing: its arrays are those of its caller, it can neither make nor return any, and it calls only
+    kernels that do as it does.
     """
     return _made(kernel, _Kernel, function, options, _as_far_as_known(no_cfunc_wrapper=True))
 
@@ -77,6 +82,11 @@ class _Kernel(type(_plain)):
 
     def get_call_template(self, args, *others):
         return super().get_call_template(tuple(_wide(kind) for kind in args), *others)
+
+    def add_overload(self, compiled):
+        if self.targetoptions.get("_nrt") is False and _holds_arrays(compiled.signature.return_type):
+            raise TypeError(f"{self.__name__} borrows its arrays: it can return none")
+        super().add_overload(compiled)
 
 
 class _Inner(_Kernel):

@@ -59,13 +59,13 @@ def walk_through(boxes):
     return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64), np.empty(fullest))
 
 
-@inner
+@inner(borrowing=True)
 def start(walk):
     """Sets a walk to the root."""
     walk.stack[0], walk.bounds[0], walk.depth[0] = 0, -np.inf, 1
 
 
-@inner(inline="always")
+@inner(inline="always", borrowing=True)
 def pop(walk, boxes, marks, closed, limit, ties):
     """The next node with a bound below `limit`, -1 when there is none.
 
@@ -83,7 +83,7 @@ def pop(walk, boxes, marks, closed, limit, ties):
     return chosen
 
 
-@inner(inline="always")
+@inner(inline="always", borrowing=True)
 def push(walk, child, first, second):
     """Has both children of a node visited next, the one with the lower bound first."""
     near = 0 if first <= second else 1

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import pytest
+from numba.core.errors import TypingError
 
 from shoal.kernels.borrowing import borrowed
 
@@ -48,3 +50,9 @@ def test_the_same_values_without_a_count() -> None:
         for each in (plain, without)
     )
     assert counted and not uncounted
+
+
+def test_what_is_neither_an_array_nor_a_number_cannot_be_borrowed() -> None:
+    """It would be counted off once too often."""
+    with pytest.raises(TypingError, match="only arrays and numbers can be borrowed"):
+        numba.njit(lambda rows: borrowed((len(rows), [rows]))[0])(np.zeros(3))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command import Commands
 from numba import types
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 from shoal.kernels import compilation, sorting
@@ -87,6 +90,33 @@ def test_what_borrows_its_arrays_counts_no_holders_and_makes_none(
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "other"))
     with pytest.raises(TypingError):
         compilation.kernel(made, borrowing=True)(3)
+    with pytest.raises(TypeError, match="returned borrows its arrays"):
+
+        @compilation.kernel(borrowing=True)
+        def returned(rows, at):
+            return at, rows
+
+        returned(rows, 1)
+
+
+def test_what_borrows_its_arrays_calls_only_what_does() -> None:
+    """Of the kernels here: what another one returned would be counted in, and never off."""
+    tried = 0
+    for path in Path(compilation.__file__).parent.glob("[a-z]*.py"):
+        module = vars(import_module(f"shoal.kernels.{path.stem}"))
+        for function in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(function, ast.FunctionDef) or not borrows(module[function.name]):
+                continue
+            tried += 1
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                    called = module.get(call.func.id)
+                    assert not isinstance(called, Dispatcher) or borrows(called), f"{function.name}: {call.func.id}"
+    assert tried > 20
+
+
+def borrows(function: object) -> bool:
+    return isinstance(function, Dispatcher) and function.targetoptions.get("_nrt") is False
 
 
 class OtherDispatcher(int):
