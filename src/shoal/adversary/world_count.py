@@ -16,8 +16,8 @@ CELLS = 1 << 24
 UNLIMITED = 1 << 62
 """More moves than are ever made."""
 
-State = int
-"""What is left of each value in each group: the bytes of an array of numbers, as one number."""
+State = bytes
+"""What is left of each value in each group: the bytes of an array of numbers."""
 Move = tuple[int, int, int]
 """People who are still without a value, what the others took, as one number, and in how many ways they could."""
 
@@ -43,7 +43,7 @@ class WorldCount:
     def layers(self, nodes: int, run: Run) -> tuple[int, list[dict[State, int]] | None]:
         """After each kind, in how many ways what is left can have come about; None where that takes more steps than
         are allowed. Also the steps that it took."""
-        layers: list[dict[State, int]] = [{_as_one(array(self.code, self.remaining)): 1}]
+        layers: list[dict[State, int]] = [{array(self.code, self.remaining).tobytes(): 1}]
         numbers = len(self.remaining)
         cost, steps, cells = 1 + numbers // 64, 0, 0
         for at in range(len(self.kinds)):
@@ -51,8 +51,9 @@ class WorldCount:
             moves = _Moves(self, at)
             for state, ways in layers[-1].items():
                 run.check()
+                before, length = _as_one(state), len(state)
                 for _, taken, times in moves.of(state, 1 + (nodes - steps) // cost):
-                    then = state - taken
+                    then = (before - taken).to_bytes(length, sys.byteorder)
                     if then in after:
                         after[then] += ways * times
                     else:
@@ -69,23 +70,24 @@ class WorldCount:
         ahead: dict[State, int] = dict.fromkeys(layers[-1], 1)
         (total,) = layers[-1].values()  # in the end nothing is left of any value
         for at in range(len(self.kinds) - 1, -1, -1):
-            having, before, moves = [0] * self.width, {}, _Moves(self, at)
+            having, behind, moves = [0] * self.width, {}, _Moves(self, at)
             for state, ways in layers[at].items():
-                reaching = 0
+                reaching, before, length = 0, _as_one(state), len(state)
                 for _, taken, times in moves.of(state, UNLIMITED):
-                    if further := ahead.get(state - taken):
+                    if further := ahead.get((before - taken).to_bytes(length, sys.byteorder)):
                         reaching += times * further
                         worlds = ways * times * further
                         for value, count in moves.counts(taken):
                             having[value] += count * worlds
-                before[state] = reaching
-            ahead = before
+                behind[state] = reaching
+            ahead = behind
             yield self.kinds[at], max(having) / (total * self.sizes[at]), sum(ways > 0 for ways in having)
 
 
-def _as_one(numbers: array[int]) -> int:
-    """An array of numbers as one number."""
-    return int.from_bytes(numbers.tobytes(), sys.byteorder)
+def _as_one(state: State) -> int:
+    """A state as one number, from which what a move takes is taken in one step. It would be a poor key: Python's hashes
+    of whole numbers repeat after 61 bits, so many states with more cells than that would have the same."""
+    return int.from_bytes(state, sys.byteorder)
 
 
 class _Moves:
@@ -93,24 +95,23 @@ class _Moves:
     kind, which many states have in common."""
 
     def __init__(self, worlds: WorldCount, at: int) -> None:
-        self.size, self.code, self.width = worlds.sizes[at], worlds.code, array(worlds.code).itemsize
-        self.length = len(worlds.remaining) * self.width
-        step = worlds.width * self.width
+        self.size, self.code = worlds.sizes[at], worlds.code
+        width = array(worlds.code).itemsize
+        self.length, step = len(worlds.remaining) * width, worlds.width * width
         self.places = [slice(place * step, (place + 1) * step) for place in worlds.groups[at]]
         self.ones = []  # of each value, what somebody takes who has it: one, in each group
         for value in range(worlds.width):
             taken = array(worlds.code, [0] * len(worlds.remaining))
             for place in worlds.groups[at]:
                 taken[place * worlds.width + value] = 1
-            self.ones.append(_as_one(taken))
+            self.ones.append(_as_one(taken.tobytes()))
         self.made: dict[tuple[int, ...], list[Move]] = {}
         self.known: dict[tuple[bytes, ...], list[Move]] = {}
         self.counted: dict[int, list[tuple[int, int]]] = {}
 
     def of(self, state: State, most: int) -> list[Move]:
         """The first so many moves at least, by which nobody is left without a value; no later call asks for more."""
-        cells = state.to_bytes(self.length, sys.byteorder)
-        shown = tuple([cells[place] for place in self.places])
+        shown = tuple([state[place] for place in self.places])
         if (moves := self.known.get(shown)) is None:
             first, *others = (array(self.code, each).tolist() for each in shown)
             for other in others:

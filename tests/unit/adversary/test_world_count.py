@@ -98,6 +98,15 @@ def test_counts_of_any_size(many: int) -> None:
     assert shares == {0: many / (many + 1), 1: many / (many + 1)}
 
 
+def test_states_of_many_values_have_keys_of_their_own() -> None:
+    """Whole numbers of more than 61 bits would share their hashes: two groups of 61 values are the worst."""
+    worlds = WorldCount([0, 1], [6, 6], [[0], [1]], (*[3] * 4, *[0] * 57) * 2, 61)
+    _, layers = worlds.layers(ENOUGH, Run())
+    assert layers is not None
+    most = max(layers, key=len)
+    assert len(most) > 40 and len({hash(state) for state in most}) == len(most)
+
+
 def test_a_component_without_worlds() -> None:
     worlds = WorldCount([0, 1], [1, 1], [[0], [0, 1]], (1, 1, 0, 1, 0, 1), 3)
     _, layers = worlds.layers(ENOUGH, Run())
