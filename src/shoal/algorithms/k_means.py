@@ -25,9 +25,6 @@ Places = NDArray[np.int64]
 WORK = 1_000_000_000
 """Products of coordinates between two looks at whether the run was cancelled."""
 
-BLOCK = 64
-"""Points that are compared with the centres at once, at least; fewer waste time."""
-
 CHUNK = 256
 """Points, and centres, that scikit-learn compares with one another in one product of matrices."""
 
@@ -97,23 +94,23 @@ def _assign(
     """Gives every point the first of its closest centres, and the squared distance from it, where some centres `moved`.
     Where the closest one did not, only those that moved can be closer.
 
-    A product of matrices rounds otherwise at an odd edge than within. What lies in the last chunk of the points or of
-    the centres is therefore always compared as all are, and everything else in whole chunks.
+    A product of matrices rounds otherwise where it is small or at an odd edge. What lies in the last chunk of the
+    points or of the centres is therefore always compared as all are, and everything else in whole chunks.
     """
     everything = np.arange(len(points))
     if moved.all():
         labels[:], squares[:] = _closest(points, everything, centres, run)
         return
-    edge = len(points) - len(points) % _step(centres) % CHUNK
+    edge = len(points) - len(points) % CHUNK
     own = moved[labels]
     astray, settled = np.flatnonzero(own[:edge]), np.flatnonzero(~own[:edge])
     labels[edge:], squares[edge:] = _closest(points, everything[edge:], centres, run.part(between=(0.0, 0.1)))
-    closest, near = _closest(points, _filled(astray, BLOCK), centres, run.part(between=(0.1, 0.5)))
+    closest, near = _closest(points, _filled(astray), centres, run.part(between=(0.1, 0.5)))
     labels[astray], squares[astray] = closest[: len(astray)], near[: len(astray)]
     last = len(centres) - len(centres) % CHUNK
-    names = np.append(_filled(np.flatnonzero(moved[:last]), CHUNK), np.arange(last, len(centres)))
+    names = np.append(_filled(np.flatnonzero(moved[:last])), np.arange(last, len(centres)))
     if len(names):
-        closest, near = _closest(points, _filled(settled, BLOCK), centres[names], run.part(between=(0.5, 1.0)))
+        closest, near = _closest(points, _filled(settled), centres[names], run.part(between=(0.5, 1.0)))
         closest, near = names[closest[: len(settled)]], near[: len(settled)]
         closer = (near < squares[settled]) | ((near == squares[settled]) & (closest < labels[settled]))
         labels[settled[closer]], squares[settled[closer]] = closest[closer], near[closer]
@@ -134,12 +131,12 @@ def _closest(points: Floats, rows: Places, centres: Floats, run: Run) -> tuple[P
 
 def _step(centres: Floats) -> int:
     """Points that are compared with centres at once."""
-    return max(1, WORK // (BLOCK * centres.size)) * BLOCK
+    return max(1, WORK // (CHUNK * centres.size)) * CHUNK
 
 
-def _filled(rows: Places, size: int) -> Places:
-    """The rows, and the first of them as often as blocks of a size need to be whole."""
-    return np.append(rows, np.repeat(rows[:1], -len(rows) % size))
+def _filled(rows: Places) -> Places:
+    """The rows, and the first of them as often as chunks need to be whole."""
+    return np.append(rows, np.repeat(rows[:1], -len(rows) % CHUNK))
 
 
 def _means(points: Floats, weights: Counts, labels: Places, clusters: int, apart: Floats, run: Run) -> Floats:

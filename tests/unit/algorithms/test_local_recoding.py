@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 import shoal
 from shoal.algorithms._records import Records, numbered
 from shoal.algorithms._refinement import refined, split
-from shoal.algorithms.k_means import _means, coordinates, lloyd
+from shoal.algorithms.k_means import _assign, _means, coordinates, lloyd
 from shoal.algorithms.two_phase import TwoPhase, _improved, _paid, _regrown
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -469,6 +469,23 @@ class TestLloyd:
                 break
             centres, before = _means(points, weights, closest, clusters, apart, Run()), closest
         assert np.array_equal(labels, closest) and rounds == done
+
+    @pytest.mark.parametrize(("clusters", "tables"), [(10, 200), (270, 10)])
+    def test_centres_that_move_onto_others_leave_points_where_looking_at_all_does(
+        self, clusters: int, tables: int
+    ) -> None:
+        """Of many coordinates, where products of small matrices are rounded otherwise."""
+        for seed in range(tables):
+            generator = np.random.default_rng(seed)
+            points = generator.integers(0, 8, (clusters + 260 + seed % 120, 34)) / 7
+            centres = points[generator.choice(len(points), clusters, replace=False)] * 0.9
+            labels, squares = np.zeros(len(points), np.int64), np.empty(len(points))
+            _assign(points, centres, np.ones(clusters, np.bool_), labels, squares, Run())
+            fresh, moved = labels.copy(), np.arange(clusters) < 2
+            centres[:2] = centres[5:7]
+            _assign(points, centres, moved, labels, squares, Run())
+            _assign(points, centres, np.ones(clusters, np.bool_), fresh, squares, Run())
+            assert np.array_equal(labels, fresh)
 
     def test_missing_numbers_lie_in_the_middle_and_aside(self) -> None:
         data = shoal.read(pl.DataFrame({"age": [None, 10, 20, 30]}), quasi=["age"])
