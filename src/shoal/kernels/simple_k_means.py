@@ -16,6 +16,11 @@ FARTHEST = 2147483647.0  # WEKA begins at the greatest int
 
 BUCKET = 16
 """Centres in the lowest nodes of a tree, at least."""
+TRIED = 64
+"""Records after which a tree has to have spared most of its centres."""
+SPARED = 4
+"""Where there are many attributes, a tree spares little. One in which more than one centre in so many is looked at
+takes longer than looking at all of them side by side."""
 
 
 @kernel
@@ -33,19 +38,20 @@ def scaled(points, nominal, low, width):
 
 class CentreTree(NamedTuple):
     """Some centres in a tree of boxes, and a walk through it: a row of `columns` has an attribute of the centres in the
-    tree's order, `firsts[n]` is the first of the centres under node `n`."""
+    tree's order, `firsts[n]` is the first of the centres under node `n`, and `looks` says for how many records it was
+    gone through and at how many centres that looked."""
 
     boxes: Boxes
     walk: Walk
     columns: Any
     firsts: Any
+    looks: Any
 
 
 @inner
-def _tree(centres, names, nominal, queries, flag):
-    """A tree over the centres of some names, in which so many records look for their nearest one; cut at each node
-    along an attribute of names, as long as there are several, else along the widest one."""
-    bucket = max(BUCKET, len(names) // (queries + 1))  # a few do not repay a fine tree
+def _tree(centres, names, nominal, bucket, flag):
+    """A tree over the centres of some names, with so many in its lowest nodes; cut at each node along an attribute of
+    names, as long as there are several, else along the widest one."""
     count, dimensions = len(names), len(nominal)
     capacity = 2 * count + 1
     order, spare, values = names.copy(), np.empty(count, np.int64), np.empty(count)
@@ -101,7 +107,20 @@ def _tree(centres, names, nominal, queries, flag):
         for place in range(count):
             columns[attribute, place] = centres[attribute, order[place]]
     boxes = Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
-    return CentreTree(boxes, walk_through(boxes), columns, firsts)
+    return CentreTree(boxes, walk_through(boxes), columns, firsts, np.zeros(2, np.int64))
+
+
+@inner
+def _tree_for(queries, centres, names, nominal, flag):
+    """A tree in which so many records look for their nearest centre: a few do not repay a fine one."""
+    return _tree(centres, names, nominal, max(BUCKET, len(names) // (queries + 1)), flag)
+
+
+@inner
+def _is_wasted(tree):
+    """Whether a tree spares too few looks."""
+    records, looks = tree.looks
+    return tree.boxes.left[0] >= 0 and records >= TRIED and SPARED * looks > records * len(tree.boxes.order)
 
 
 @inner
@@ -127,6 +146,7 @@ def _nearest(record, tree, nominal, best, nearest, square):
     boxes, walk, firsts = tree.boxes, tree.walk, tree.firsts
     stack, bounds, squares = walk.stack, walk.bounds, walk.costs
     start(walk)
+    tree.looks[0] += 1
     while walk.depth[0] > 0:
         walk.depth[0] -= 1
         node, bound = stack[walk.depth[0]], bounds[walk.depth[0]]
@@ -140,6 +160,7 @@ def _nearest(record, tree, nominal, best, nearest, square):
             push(walk, child, first, second)
             continue
         begin, end = boxes.begins[node], boxes.ends[node]
+        tree.looks[1] += end - begin
         _squares(record, tree.columns, begin, end, nominal, squares)
         for place in range(end - begin):
             if squares[place] <= square * (1 + 1e-12):
@@ -160,8 +181,8 @@ def assign(records, centres, moved, nominal, owners, flag):
     everywhere = 0
     for owner in owners:
         everywhere += owner < 0 or moved[owner]
-    moving = _tree(centres, np.flatnonzero(moved), nominal, len(owners), flag)
-    resting = _tree(centres, np.flatnonzero(~moved), nominal, everywhere, flag)
+    moving = _tree_for(len(owners), centres, np.flatnonzero(moved), nominal, flag)
+    resting = _tree_for(everywhere, centres, np.flatnonzero(~moved), nominal, flag)
     record, squares, last = np.empty(len(nominal)), np.empty(1), 0
     for row in range(len(owners)):
         if flag[0]:
@@ -177,6 +198,10 @@ def assign(records, centres, moved, nominal, owners, flag):
                 distance = np.sqrt(squares[0])
                 if distance < best or (distance == best and name < nearest):
                     best, nearest, square = distance, name, squares[0]
+        if _is_wasted(moving):
+            moving = _tree(centres, np.flatnonzero(moved), nominal, len(moved), flag)
+        if _is_wasted(resting):
+            resting = _tree(centres, np.flatnonzero(~moved), nominal, len(moved), flag)
         if owners[row] < 0 or moved[owners[row]]:
             best, nearest, square = _nearest(record, resting, nominal, best, nearest, square)
         best, nearest, square = _nearest(record, moving, nominal, best, nearest, square)

@@ -124,6 +124,17 @@ def test_centres_as_near_as_others_and_clusters_that_vanish(seed: int, vanished:
     assert fewer == vanished or iterations < 500
 
 
+@pytest.mark.parametrize("names", [0, 20])
+def test_many_attributes_of_which_a_tree_spares_nothing(names: int) -> None:
+    generator = np.random.default_rng(names)
+    nominal = np.arange(40) < names
+    rows = np.where(nominal, generator.integers(0, 5, (300, 40)), generator.random((300, 40)))
+    values = np.where(nominal, 5, 0).astype(np.int32)
+    ours, rounds = simple_k_means(rows, nominal, values, 60, 1, 3, Run())
+    theirs, their_rounds, _ = plain(rows, nominal, values, 60, 1, 3)
+    assert (ours.tolist(), rounds) == (theirs, their_rounds)
+
+
 def test_a_stopped_run_ends() -> None:
     rows, nominal, values = adult(120)
     run = Run()
