@@ -66,9 +66,10 @@ def tree_of(points, flag):
                     above += 1
             for place in range(above):
                 order[below + place] = spare[place]
-            left[at] = nodes
-            begins[nodes], ends[nodes], begins[nodes + 1], ends[nodes + 1] = begin, below, below, end
-            nodes += 2
+            if begin < below < end:
+                left[at] = nodes
+                begins[nodes], ends[nodes], begins[nodes + 1], ends[nodes + 1] = begin, below, below, end
+                nodes += 2
         at += 1
     placed = np.empty((count, columns))
     for place in range(count):
