@@ -102,14 +102,14 @@ def groupings() -> Iterator[Row]:
 def local_recodings() -> Iterator[Row]:
     data = adult(NINE)
     tuples = np.ascontiguousarray(data.summary.keys.T)
-    yield Row("spanning tree", lambda: mst.spanning_tree(tuples, data.hierarchies, Run()), ((mst, "in_slices"),))
+    yield Row("spanning tree", lambda: mst.spanning_tree(tuples, data.hierarchies, Run()), ((mst, "in_portions"),))
     records = _records.Records.of(data, Policy(models=(shoal.KAnonymity(k=5),), seed=1), ("interval",) * len(NINE))
 
     def neighbours() -> None:
         records._nearest.clear()
         records.nearest(32, Run())
 
-    yield Row("neighbours of tuples", neighbours, ((_records, "in_slices"),))
+    yield Row("neighbours of tuples", neighbours, ((_records, "in_portions"),))
     refining = searching(data, "mondrian:refine=true")
     yield Row("refinement: proposals", refining, ((_refinement, "in_slices"),))
     yield Row("refinement: rebuilding", refining, ((_refinement._ClusterSearch, "_rebuilt"),))
@@ -132,8 +132,7 @@ def nearest(numbers: Any) -> None:
     from shoal.kernels import squares
 
     near, run = np.zeros((len(numbers), 10), np.int32), Run()
-    for first, last in _records.portions(len(numbers), run, ""):
-        _records.in_slices(lambda begin, end: squares.nearest(numbers, near, begin, end, run.flag), first, last)
+    _records.in_portions(lambda begin, end: squares.nearest(numbers, near, begin, end, run.flag), len(numbers), run, "")
 
 
 def large_tables() -> Iterator[Row]:

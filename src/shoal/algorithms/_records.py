@@ -45,12 +45,38 @@ def in_slices(work: Callable[[int, int], Any], first: int, last: int, few: int =
         return list(pool.map(work, edges[:-1], edges[1:]))
 
 
+def in_portions(work: Callable[[int, int], Any], count: int, run: Run, doing: str) -> None:
+    """Work on the portions of so many things, which as many threads as there are take one after the other; what a
+    portion does must not depend on where it begins."""
+    from shoal.kernels import threads
+
+    if count < 2 * LEAST_PORTION:
+        work(0, count)
+        run.report(1.0, doing)
+        return
+    with ThreadPoolExecutor(threads.count()) as pool:
+        pieces = [pool.submit(work, *edges) for edges in _edges(count)]
+        try:
+            for done, piece in enumerate(pieces, 1):
+                piece.result()
+                run.report(done / len(pieces), doing)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 def portions(count: int, run: Run, doing: str) -> Iterator[tuple[int, int]]:
     """Slices of so many things, one after the other; the run is told after each, and may end the work there."""
+    edges = _edges(count)
+    for done, portion in enumerate(edges, 1):
+        yield portion
+        run.report(done / len(edges), doing)
+
+
+def _edges(count: int) -> list[tuple[int, int]]:
+    """Where the portions of so many things begin and end."""
     parts = max(1, min(PORTIONS, count // LEAST_PORTION))
-    for part in range(parts):
-        yield count * part // parts, count * (part + 1) // parts
-        run.report((part + 1) / parts, doing)
+    return [(count * part // parts, count * (part + 1) // parts) for part in range(parts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +136,7 @@ class Records:
         def look(begin: int, end: int) -> None:
             nearest(placed, boxes, self.costs, neighbours, distances, begin, end, run.flag)
 
-        for first, last in portions(tuples, run, "finding neighbours"):
-            in_slices(look, first, last)
+        in_portions(look, tuples, run, "finding neighbours")
         self._nearest[count] = neighbours
         return neighbours
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms._records import Records, in_slices, numbered, portions
+from shoal.algorithms._records import Records, in_portions, numbered, portions
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
@@ -92,8 +92,7 @@ def refined(
     def look(begin: int, end: int) -> None:
         squares.nearest(points, near, begin, end, limited.flag)
 
-    for first, last in portions(len(points), limited.part(between=(0.0, 0.2)), "finding neighbours"):
-        in_slices(look, first, last)
+    in_portions(look, len(points), limited.part(between=(0.0, 0.2)), "finding neighbours")
     state = microaggregation(points, owners, near, least)
     before = error_of(state)
     settle(state, limited.flag)

@@ -10,7 +10,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric
 from shoal.algorithms._effort import cells
-from shoal.algorithms._records import BUCKET, Records, in_slices, portions
+from shoal.algorithms._records import BUCKET, Records, in_portions
 from shoal.core.costs import level_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
@@ -97,8 +97,7 @@ def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], run: Run) -
             spanning.lightest(begin, end, forest, boxes, costs, labels, limits, run.flag)
 
         watch = run.part(between=(known / (count - 1), (known + left / 2) / (count - 1)))
-        for first, last in portions(count, watch, "building the spanning tree"):
-            in_slices(look, first, last)
+        in_portions(look, count, watch, "building the spanning tree")
         known, left = spanning.unite(forest.components, spanning.best_edges(forest, left), edges, lengths, known)
     edges = np.sort(boxes.order[edges], axis=1)
     by_length = np.lexsort((edges[:, 1], edges[:, 0], lengths))
