@@ -54,7 +54,8 @@ def are_texts(table: pa.Table) -> bool:
 
 
 def of_codes(table: pa.Table, delimiter: str) -> Iterator[Any]:
-    """Columns of texts with dictionaries as the same lines: each different text is spelled once, and then copied."""
+    """Columns of texts with dictionaries as the same lines: each different text is spelled once, and then copied. What
+    is yielded holds until the next is asked for."""
     from shoal.kernels.delimited import COPIED, render
 
     columns, spelled, starts = [], [], [0]
@@ -76,18 +77,29 @@ def of_codes(table: pa.Table, delimiter: str) -> Iterator[Any]:
     longest = sum(int(each.max()) for each in by_column)
     firsts = np.array(starts, np.int64)
 
-    def lines(begin: int) -> pa.Buffer:
-        codes = np.empty((len(columns), min(ROWS, table.num_rows - begin)), np.int32)
+    rows = min(ROWS, table.num_rows)
+    free: deque[tuple[Any, Any]] = deque()
+
+    def lines(begin: int) -> tuple[pa.Buffer, tuple[Any, Any]]:
+        try:
+            codes, room = free.pop()
+        except IndexError:
+            codes, room = np.empty((len(columns), rows), np.int32), np.empty(0, np.uint8)
+        if begin + rows > table.num_rows:
+            codes = np.empty((len(columns), table.num_rows - begin), np.int32)
         for row, indices in zip(codes, columns, strict=True):
-            row[:] = indices[begin : begin + ROWS]
+            row[:] = indices[begin : begin + rows]
         most = codes.shape[1] * longest
         if longest > SHORT:
             most = sum(int(each[row].sum()) for each, row in zip(by_column, codes, strict=True))
-        room = np.empty(most + 2 * COPIED, np.uint8)
+        if len(room) < most + 2 * COPIED:
+            room = np.empty(most + 2 * COPIED, np.uint8)
         length = render(codes, firsts, ends, words(known), words(room))
-        return pa.py_buffer(room).slice(0, length)
+        return pa.py_buffer(room).slice(0, length), (codes, room)
 
-    return _in_order(lines, range(0, table.num_rows, ROWS))
+    for piece, used in _in_order(lines, range(0, table.num_rows, rows) if rows else ()):
+        yield piece
+        free.append(used)  # memory that is touched for the first time takes as long as the lines
 
 
 def _in_order(work: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
