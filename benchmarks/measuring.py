@@ -35,6 +35,8 @@ def peak_of(script: str) -> tuple[float, str]:
 def told_by(sources: Path, module: str, *arguments: str) -> list[Any]:
     """The lines of JSON that a module of this folder prints with the version of Shoal whose sources are in a folder, in
     a process of its own."""
+    if not (sources / "shoal" / "__init__.py").exists():  # else the installed version would be compared with itself
+        raise SystemExit(f"{sources}: there is no package shoal in this folder; name the src folder of a checkout")
     path = os.pathsep.join([str(sources), str(Path(__file__).parents[1])])
     command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
     environment = {**os.environ, "PYTHONPATH": path}
