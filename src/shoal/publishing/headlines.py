@@ -267,6 +267,8 @@ def lost(columns: Sequence[ReleasedColumn]) -> list[str]:
     lossy = [column for lost, column in sorted(known, key=lambda each: -each[0]) if lost > 0]
     if not lossy:
         return ["no detail lost"] if known else []
+    if all(column.exact == 1 for column in lossy):  # what is lost is the records that were left out
+        return ["what is published is exact"]
     named = lossy if len(lossy) <= MOST_NAMED + 1 else lossy[:MOST_NAMED]
     first, *others = [(printable(column.name), column.lost_words) for column in named]
     parts = [f"{first[0]} lost {first[1]} of its detail", *(f"{name} {share}" for name, share in others)]

@@ -38,6 +38,13 @@ def test_columns_are_named_by_what_they_lost() -> None:
     assert released(Findings((K,)), [lost("sex", 0.0)], 10, 10).endswith("; no detail lost.")
 
 
+def test_what_only_left_out_records_lost_is_no_detail_of_a_column() -> None:
+    sample = [ReleasedColumn(name=name, role=Role.QUASI, shape="raw", lost=0.9, exact=1.0) for name in ("age", "sex")]
+    assert released(Findings((K,)), sample, 10, 1).endswith("9 records left out (90 %); what is published is exact.")
+    coarser = [*sample, lost("zip", 0.95)]
+    assert released(Findings((K,)), coarser, 10, 1).endswith("zip lost 95 % of its detail, age 90 %, sex 90 %.")
+
+
 def test_what_is_broken_is_said_and_not_claimed() -> None:
     broken = Finding(name="k", value=2, bound=5, holds=False, claim="5-anonymous", unit="records")
     said = released(Findings((broken,)), [], 10, 10)
