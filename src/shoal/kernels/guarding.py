@@ -48,6 +48,8 @@ def tally_for(guard):
 @inner(borrowing=True)
 def keeps(cluster, leaving, coming, state, guard, tally):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none."""
+    if len(state.counts) and guard.measured == 0:
+        return _keeps_counts(cluster, leaving, coming, state, guard)
     if len(state.counts):
         distinct = _read_counts(cluster, leaving, coming, state, tally)
     else:
@@ -65,6 +67,36 @@ def keeps(cluster, leaving, coming, state, guard, tally):
         if guard.signs[place] * (tally.levels[0] - guard.bounds[place]) < 0:
             return False
     return True
+
+
+@inner(inline="always", borrowing=True)
+def may_exchange(row, partner, target, state, guard, tally):
+    """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
+    if guard.kinds == 0 or (partner >= 0 and state.values[row] == state.values[partner]):
+        return True
+    # One type for all numbers: every other mixture of types would be compiled on its own.
+    row, partner, home, target = np.int64(row), np.int64(partner), np.int64(state.owners[row]), np.int64(target)
+    if len(state.counts):
+        # Whether the value that comes would be too frequent takes one look.
+        size, others = state.sizes[home], state.sizes[target] + (partner < 0)
+        if partner >= 0 and size / (state.counts[home, state.values[partner]] + 1) < guard.frequency:
+            return False
+        if others / (state.counts[target, state.values[row]] + 1) < guard.frequency:
+            return False
+    return keeps(home, row, partner, state, guard, tally) and keeps(target, partner, row, state, guard, tally)
+
+
+@inner(borrowing=True)
+def _keeps_counts(cluster, leaving, coming, state, guard):
+    """The same where only the number and the frequency of values are guarded: nothing has to be written down."""
+    gone = state.values[leaving] if leaving >= 0 else -1
+    come = state.values[coming] if coming >= 0 else -1
+    counts = state.counts[cluster]
+    size, most, distinct = 0, 0, 0
+    for value in range(len(counts)):
+        number = counts[value] - (value == gone) + (value == come)
+        size, most, distinct = size + number, max(most, number), distinct + (number > 0)
+    return not (distinct < guard.distinct or size / most < guard.frequency)
 
 
 @inner(borrowing=True)

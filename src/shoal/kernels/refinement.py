@@ -6,7 +6,8 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import cost, span
-from shoal.kernels.guarding import keeps, tally_for
+from shoal.kernels.guarding import keeps, may_exchange, tally_for
+from shoal.kernels.surroundings import MARGIN, surroundings, survey
 
 
 class Clusters(NamedTuple):
@@ -149,7 +150,7 @@ def _nearest(ends, low, high, costs):
     return total
 
 
-@inner(borrowing=True)
+@inner(inline="always", borrowing=True)
 def _swap(row, home, target, best, highest, state, costs, low, high, at_least, guard, tally):
     """The record of a cluster that saves most when it comes back for one that goes there, -1 for none; what that saves,
     more than `best` and less than `highest`; and how many records were looked at. `low` and `high` are the ends of the
@@ -157,11 +158,12 @@ def _swap(row, home, target, best, highest, state, costs, low, high, at_least, g
     points, tuples, ends = state.points, state.tuples, state.extremes
     both, size, others = state.paid[home] + state.paid[target], state.sizes[home], state.sizes[target]
     going, chosen, looks = tuples[row], -1, 0
-    partner = state.heads[target]
+    partner, last, gain = state.heads[target], -1, -np.inf
     while partner >= 0:
         coming = tuples[partner]
         looks += 1
-        if coming != going:
+        if coming != going and coming != last:  # a record like the one before saves as much
+            last, gain = coming, -np.inf
             here, limit = 0.0, (both - best) / size
             for attribute in range(len(low)):
                 code = points[coming, attribute]
@@ -179,24 +181,34 @@ def _swap(row, home, target, best, highest, state, costs, low, high, at_least, g
                     if there > limit:
                         break
                 gain = both - here * size - there * others
-                better = best + LEAST_GAIN < gain < highest
-                if better:
-                    looks += VERDICT_LOOKS + size + others
-                    if _may(row, partner, target, state, guard, tally):
-                        best, chosen = gain, partner
+        if coming != going and best + LEAST_GAIN < gain < highest:
+            looks += VERDICT_LOOKS + size + others
+            if may_exchange(row, partner, target, state, guard, tally):
+                best, chosen = gain, partner
         # In a cluster without loss all records are equal.
         partner = state.following[partner] if state.paid[target] > 0.0 else -1
     return chosen, best, looks
 
 
 @inner(borrowing=True)
-def _may(row, partner, target, state, guard, tally):
-    """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
-    if guard.kinds == 0 or (partner >= 0 and state.values[row] == state.values[partner]):
-        return True
-    # One type for all numbers: every other mixture of types would be compiled on its own.
-    row, partner, home, target = np.int64(row), np.int64(partner), np.int64(state.owners[row]), np.int64(target)
-    return keeps(home, row, partner, state, guard, tally) and keeps(target, partner, row, state, guard, tally)
+def _reach(home, point, least, state, costs, low, high):
+    """What a cluster costs, for each record, without one with these codes, and what can be saved in it at most when
+    that one leaves; fills in the ends of the cluster without it."""
+    size = state.sizes[home]
+    _without(home, point, state, low, high)
+    shrunk = span(costs, low, high) if size > 1 else 0.0
+    return shrunk, state.paid[home] - shrunk * (size - (size > least))
+
+
+@inner(inline="always", borrowing=True)
+def _farthest_reach(place, least, state, costs, low, high):
+    """The most that can be saved in any cluster when a record of a tuple leaves it."""
+    most = 0.0
+    for row in range(state.starts[place], state.starts[place + 1]):
+        home = np.int64(state.owners[row])
+        if home >= 0 and state.paid[home] > 0.0:
+            most = max(most, _reach(home, state.points[place], least, state, costs, low, high)[1])
+    return most
 
 
 @kernel
@@ -207,93 +219,101 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     Pairs of clusters that have not changed since the record was last looked at are passed over.
     """
     dimensions = state.points.shape[1]
-    stamps = np.full(len(state.heads), -1, np.int32)
+    around = surroundings(len(state.heads))
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
-    return _propose(begin, end, state, proposals, costs, least, guard, tally_for(guard), stamps, low, high, flag)
+    return _propose(begin, end, state, proposals, costs, least, guard, tally_for(guard), around, low, high, flag)
 
 
 @inner(borrowing=True)
-def _propose(begin, end, state, proposals, costs, least, guard, tally, stamps, low, high, flag):
-    ceiling, gains, targets, partners = proposals
-    looks = 0
-    dimensions = state.points.shape[1]
-    points, ends = state.points, state.extremes
-    nobody = np.int64(-1)
-    place, latest = -1, -1
+def _propose(begin, end, state, proposals, costs, least, guard, tally, around, low, high, flag):
+    looks, first = 0, begin
+    while first < end:
+        last = min(end, state.starts[state.tuples[first] + 1])
+        for fresh in range(2):
+            looks += _propose_near(
+                first, last, fresh == 1, state, proposals, costs, least, guard, tally, around, low, high, flag
+            )
+        first = last
+    return looks
+
+
+@inner(inline="always", borrowing=True)
+def _propose_near(begin, end, fresh, state, proposals, costs, least, guard, tally, around, low, high, flag):
+    """Proposals for those of the records `begin:end` of one tuple whose clusters are `fresh`, changed since the record
+    was looked at, or for the others."""
+    place, looks, most, since, latest = np.int64(state.tuples[begin]), 0, -1.0, np.int64(-2), np.int64(-2)
     for row in range(begin, end):
         if flag[0]:
             break
-        gains[row] = 0.0
-        home = state.owners[row]
-        if home < 0 or state.paid[home] <= 0.0:
+        if not fresh:
+            proposals.gains[row] = 0.0
+        home, looked = np.int64(state.owners[row]), state.looked[row]
+        if home < 0 or state.paid[home] <= 0.0 or (state.changed[home] > looked) != fresh:
             continue
-        if place != state.tuples[row]:
-            place, latest = state.tuples[row], -1
-            for near in state.neighbours[place]:
-                if near >= 0:
-                    latest = max(latest, state.stirred[near])
-        fresh = state.changed[home] > state.looked[row]
-        if not fresh and latest <= state.looked[row]:
-            continue  # Nothing around it has changed.
-        size = state.sizes[home]
-        stamps[home] = row
-        _without(home, points[place], state, low, high)
-        shrunk = span(costs, low, high) if size > 1 else 0.0
-        best = 0.0
-        for near in state.neighbours[place]:
-            if near < 0:
-                break
-            if not fresh and state.stirred[near] <= state.looked[row]:
-                continue
-            for other in range(state.starts[near], state.starts[near + 1]):
-                target = state.owners[other]
-                if target < 0 or stamps[target] == row:
-                    continue
-                stamps[target] = row
-                looks += CLUSTER_LOOKS
-                if not fresh and state.changed[target] <= state.looked[row]:
-                    continue
-                both = state.paid[home] + state.paid[target]
-                others = state.sizes[target]
-                if size > least:
-                    there, limit = 0.0, (both - best - shrunk * (size - 1)) / (others + 1)
-                    for attribute in range(dimensions):
-                        code = points[place, attribute]
-                        there += cost(
-                            costs,
-                            attribute,
-                            min(ends[target, 0, attribute], code),
-                            max(ends[target, 3, attribute], code),
-                        )
-                        if there > limit:
-                            break
-                    gain = both - shrunk * (size - 1) - there * (others + 1)
-                    if best + LEAST_GAIN < gain < ceiling[row]:
-                        looks += VERDICT_LOOKS + size + others
-                        if _may(row, nobody, target, state, guard, tally):
-                            best, targets[row], partners[row] = gain, target, -1
-                there, limit = 0.0, (both - best - shrunk * size) / others
-                for attribute in range(dimensions):
-                    if there > limit or limit <= 0:
-                        break
-                    code = points[place, attribute]
-                    there += cost(
-                        costs, attribute, min(ends[target, 1, attribute], code), max(ends[target, 2, attribute], code)
-                    )
-                if there > limit or limit <= 0:
-                    continue  # Whichever record came back, the target would cost too much.
-                if others > FEW and size > 1:
-                    here = _nearest(ends[target], low, high, costs)
-                    if both - here * size - there * others <= best + LEAST_GAIN:
-                        looks += others if state.paid[target] > 0.0 else 1
-                        continue  # Even the record nearest to the home would cost too much there.
-                partner, gain, looked = _swap(
-                    row, home, target, best, ceiling[row], state, costs, low, high, there, guard, tally
+        if not fresh:
+            if latest < -1:
+                for near in state.neighbours[place]:
+                    if near >= 0:
+                        latest = max(latest, state.stirred[near])
+            if latest <= looked:
+                continue  # Nothing around it has changed.
+        if most < 0.0:
+            most = _farthest_reach(place, least, state, costs, low, high)
+        wanted = np.int64(-1) if fresh else looked
+        if since != wanted:
+            since = wanted
+            survey(place, since, most, state, costs, around)
+        # Whatever is met counts as a look, also what is not worth one; but not the home itself.
+        met = around.figures[1] - (around.stamps[home] == around.figures[0])
+        looks += CLUSTER_LOOKS * met
+        if around.figures[2]:
+            looks += _best(row, home, place, state, proposals, costs, least, guard, tally, around, low, high)
+    return looks
+
+
+@inner(inline="always", borrowing=True)
+def _best(row, home, place, state, proposals, costs, least, guard, tally, around, low, high):
+    """Fills in the best proposal for a record among the clusters that are listed; returns how many records were looked
+    at."""
+    points, ends, dimensions = state.points, state.extremes, state.points.shape[1]
+    ceiling, size, nobody = proposals.ceiling[row], state.sizes[home], np.int64(-1)
+    shrunk, reach = _reach(home, points[place], least, state, costs, low, high)
+    best, looks = 0.0, 0
+    for entry in range(around.figures[2]):
+        if around.floors[entry] > reach - best + MARGIN:
+            continue  # Dearer than what could be saved at home.
+        target = np.int64(around.clusters[entry])
+        if target == home:
+            continue
+        both = state.paid[home] + state.paid[target]
+        others = state.sizes[target]
+        if size > least:
+            there, limit = 0.0, (both - best - shrunk * (size - 1)) / (others + 1)
+            for attribute in range(dimensions):
+                code = points[place, attribute]
+                there += cost(
+                    costs, attribute, min(ends[target, 0, attribute], code), max(ends[target, 3, attribute], code)
                 )
-                looks += looked
-                if partner >= 0:
-                    best, targets[row], partners[row] = gain, target, partner
-        gains[row] = best
+                if there > limit:
+                    break
+            gain = both - shrunk * (size - 1) - there * (others + 1)
+            if best + LEAST_GAIN < gain < ceiling:
+                looks += VERDICT_LOOKS + size + others
+                if may_exchange(row, nobody, target, state, guard, tally):
+                    best, proposals.targets[row], proposals.partners[row] = gain, target, -1
+        there, limit = around.totals[entry], (both - best - shrunk * size) / others
+        if there > limit or limit <= 0:
+            continue  # Whichever record came back, the target would cost too much.
+        if others > FEW and size > 1:
+            here = _nearest(ends[target], low, high, costs)
+            if both - here * size - there * others <= best + LEAST_GAIN:
+                looks += others if state.paid[target] > 0.0 else 1
+                continue  # Even the record nearest to the home would cost too much there.
+        partner, gain, looked = _swap(row, home, target, best, ceiling, state, costs, low, high, there, guard, tally)
+        looks += looked
+        if partner >= 0:
+            best, proposals.targets[row], proposals.partners[row] = gain, target, partner
+    proposals.gains[row] = best
     return looks
 
 
