@@ -89,8 +89,12 @@ def filled(records: Records, left: Counts, generator: np.random.Generator, run: 
     points = np.ascontiguousarray(records.points[kinds.keys[0]])
     origin = int(generator.integers(len(points)))
     boxes = records.index(points, run)
-    buckets = kernel.filled(points, np.ascontiguousarray(kinds.keys[1]), kinds.counts, left, boxes, origin)
-    return buckets, np.argsort(kinds.index, kind="stable")
+    # In the order of the tree, what a search looks at together stands side by side.
+    ranks = np.empty(len(points), np.int32)
+    ranks[boxes.order] = places = np.arange(len(points), dtype=np.int32)
+    values, counts = kinds.keys[1][boxes.order], kinds.counts[boxes.order]
+    buckets = kernel.filled(points[boxes.order], values, counts, left, boxes._replace(order=places), int(ranks[origin]))
+    return buckets, np.argsort(ranks[kinds.index], kind="stable")
 
 
 def owners_of(buckets: Any, order: NDArray[np.int64], finished: int) -> Codes:
