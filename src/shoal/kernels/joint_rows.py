@@ -61,28 +61,33 @@ def leaves_of_tuples(rows, begins, groups, weights, sizes, starts, leaves, count
     """Which of `values` leaves the records of each tuple are expected to have, as tuples, leaves and counts. A tuple
     has the `rows` from its begin to that of the next one; a group has the leaves from its start to that of the next
     one. Nothing where there are more than `most` of them."""
-    totals, room = np.zeros(values, np.float64), 1024
+    totals, touched, room = np.zeros(values, np.float64), np.empty(values, np.int32), 1024
     owners, found, expected = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float64)
     count = 0
     for each in range(len(begins) - 1):
+        many = 0
         for at in range(begins[each], begins[each + 1]):
             group = groups[rows[at]]
             if group < len(starts) - 1:
                 share = weights[rows[at]] / max(sizes[group], 1.0)
                 for place in range(starts[group], starts[group + 1]):
-                    totals[leaves[place]] += share * counts[place]
-        if count + values > room:
-            room = 2 * room + values
-            owners, found = _longer(owners, room), _longer(found, room)
-            expected = _longer(expected, room)
-        for leaf in range(values):
-            if totals[leaf] != 0.0:
-                owners[count], found[count], expected[count] = each, leaf, totals[leaf]
-                count += 1
-                totals[leaf] = 0.0
-        if count > most:
+                    leaf, more = leaves[place], share * counts[place]
+                    if more > 0.0 and totals[leaf] == 0.0:
+                        touched[many] = leaf
+                        many += 1
+                    totals[leaf] += more
+        if count + many > most:
             count = 0
             break
+        if count + many > room:
+            room = 2 * room + many
+            owners, found = _longer(owners, room), _longer(found, room)
+            expected = _longer(expected, room)
+        for place in range(many):
+            leaf = touched[place]
+            owners[count], found[count], expected[count] = each, leaf, totals[leaf]
+            count += 1
+            totals[leaf] = 0.0
     return owners[:count].copy(), found[:count].copy(), expected[:count].copy()
 
 

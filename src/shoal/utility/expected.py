@@ -26,7 +26,7 @@ from shoal.kernels.joint_rows import leaves_of_tuples, pairs_of_groups, pairs_of
 
 KEPT = 1 << 16
 """Pairs of ranges up to which it is kept how often each occurs."""
-MOST_JOINED = 1 << 23
+MOST_JOINED = 1 << 22
 """Rows that are made where columns stand apart; a row takes 16 bytes, and several times as many when it is counted."""
 _EXPECTED: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()
 """What is known about tables and releases, as long as those are there: several measures ask the same."""

@@ -62,6 +62,7 @@ def test_tuples_have_the_leaves_of_their_groups(seed):
     given = rows, begins, groups, weights, sizes, starts, leaves, counts, values
     owners, found, expected = leaves_of_tuples(*given, 10_000)
     assert len(owners) > 1024 - values
-    assert sorted(zip(owners.tolist(), found.tolist(), strict=True)) == sorted(wanted)
+    assert owners.tolist() == sorted(owners.tolist())
+    assert len(owners) == len(wanted)
     assert dict(zip(zip(owners.tolist(), found.tolist(), strict=True), expected.tolist(), strict=True)) == wanted
     assert [len(each) for each in leaves_of_tuples(*given, 50)] == [0, 0, 0]
