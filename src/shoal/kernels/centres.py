@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.index import Walk, joined, start, walk_through
-from shoal.kernels.moving_ranges import Ranged, fit, move, next_ranges, ranged, strike
+from shoal.kernels.index import joined
+from shoal.kernels.moving_centres import Moving, close, closest, move, moving, open_all
 from shoal.kernels.sorting import first_from, order_of
 
 
@@ -27,11 +27,12 @@ class Centres(NamedTuple):
 
 
 class Gathering(NamedTuple):
-    """Clusters that records join, and where the centres of those that are open lie."""
+    """Clusters that records join, where the centres of those that are open lie, and the cluster that the last record of
+    each tuple joined; -1: none has."""
 
     centres: Centres
-    ranges: Ranged
-    walk: Walk
+    places: Moving
+    joined: Any
 
 
 @inner
@@ -91,28 +92,11 @@ def surplus(owners, tuples, points, centres, costs, least):
 
 
 @kernel
-def gathering(centres, boxes, costs, least):
-    """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    ranges = ranged(
-        boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes, costs
-    )
-    return Gathering(centres, ranges, walk_through(boxes))
-
-
-@inner
-def _closest(point, ranges, walk, costs):
-    """The open cluster whose centre is closest to a record."""
-    boxes, kept, totals = ranges.roster.boxes, ranges.kept, walk.costs
-    order, begins, ends = boxes.order, boxes.begins, boxes.ends
-    best, chosen = np.inf, -1
-    start(walk)
-    while True:
-        node = next_ranges(walk, ranges, costs, point, point, best, 0.0)
-        if node < 0:
-            return chosen
-        for place in range(begins[node], ends[node]):
-            if kept[place] and totals[place - begins[node]] < best:
-                best, chosen = totals[place - begins[node]], order[place]
+def gathering(centres, boxes, least, tuples):
+    """Clusters that records of so many tuples may join, those below `least` first; `boxes` is a tree over the low codes
+    of centres."""
+    places = moving(boxes, centres.low, centres.high, centres.sizes < least)
+    return Gathering(centres, places, np.full(tuples, -1, np.int32))
 
 
 @kernel
@@ -122,20 +106,18 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
     A cluster that has `least` records closes; when all are closed, all open for good.
     """
     clusters, costs, owners, tuples, points = borrowed((clusters, costs, owners, tuples, points))
-    centres, ranges = clusters.centres, clusters.ranges
-    alive, boxes = ranges.roster.alive, ranges.roster.boxes
+    centres, places, last = clusters.centres, clusters.places, clusters.joined
+    alive = places.roster.alive
     for row in free:
         if flag[0]:
             break
         if alive[0] == 0:
-            ranges.kept[:] = True
-            alive[:] = boxes.ends - boxes.begins
-            fit(ranges)
+            open_all(places)
         point = points[tuples[row]]
-        cluster = _closest(point, ranges, clusters.walk, costs)
+        cluster = closest(point, last[tuples[row]], places, costs)
         before = centres.sizes[cluster]
-        owners[row] = cluster
+        owners[row], last[tuples[row]] = cluster, cluster
         _enter(cluster, point, costs, centres)
-        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges, costs)
+        move(cluster, centres.low[cluster], centres.high[cluster], places)
         if before < least and centres.sizes[cluster] == least:
-            strike(cluster, ranges)
+            close(cluster, places)

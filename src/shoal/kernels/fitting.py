@@ -117,3 +117,30 @@ def holding_boxes(tree, points, begin, end, counts, boxes, used, flag):
         counts[point] = place_after - used
         used = place_after
     return end, used
+
+
+@kernel
+def first_boxes(tree, ranks, points):
+    """Of the boxes that hold each point, whose coordinates are all known, the one that ranks first; -1: none does."""
+    stack = np.empty(len(tree.left) + 1, np.int64)
+    here = np.empty(len(points), np.int32)
+    boxes = np.full(points.shape[1], -1, np.int32)
+    for point in range(points.shape[1]):
+        for attribute in range(len(points)):
+            here[attribute] = points[attribute, point]
+        depth, best = 1, len(ranks)
+        stack[0] = 0
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            if not _inside(tree.low, tree.high, node, here):
+                continue
+            if tree.left[node] >= 0:
+                stack[depth], stack[depth + 1] = tree.left[node] + 1, tree.left[node]
+                depth += 2
+                continue
+            for place in range(tree.begins[node], tree.ends[node]):
+                box = tree.order[place]
+                if ranks[box] < best and _inside(tree.lows, tree.highs, place, here):
+                    best, boxes[point] = ranks[box], box
+    return boxes

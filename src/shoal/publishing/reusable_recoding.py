@@ -25,12 +25,10 @@ from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationError, quoted
+from shoal.kernels.fitting import first_boxes, tree_of
 from shoal.parsing.labels import number
 from shoal.publishing.publish import published
 from shoal.publishing.writable_release import WritableRelease
-
-BLOCK = 1 << 22
-"""Pairs of tuples and classes that are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,13 +284,8 @@ def _narrowest(keys: Codes, books: Sequence[Codebook], cells: Codes, sizes: Sequ
     low = [book.low[row] for book, row in zip(books, cells, strict=True)]
     high = [book.high[row] for book, row in zip(books, cells, strict=True)]
     widths = sum((last - first) / max(1, size - 1) for first, last, size in zip(low, high, sizes, strict=True))
-    order = np.argsort(widths, kind="stable")
-    narrowest = np.full(keys.shape[1], -1, np.int32)
-    step = max(1, BLOCK // max(1, len(order)))
-    for start in range(0, keys.shape[1], step):
-        inside = np.ones((min(step, keys.shape[1] - start), len(order)), np.bool_)
-        for codes, first, last in zip(keys[:, start : start + step], low, high, strict=True):
-            inside &= (first[order] <= codes[:, None]) & (codes[:, None] <= last[order])
-        chosen = order[np.argmax(inside, axis=1)]
-        narrowest[start : start + step] = np.where(inside.any(axis=1), chosen, -1)
-    return narrowest
+    ranks = np.empty(len(widths), np.int64)
+    ranks[np.argsort(widths, kind="stable")] = np.arange(len(widths))
+    lows, highs = (np.stack(ends).astype(np.int32, copy=False) for ends in (low, high))
+    classes: Codes = first_boxes(tree_of(lows, highs), ranks, np.require(keys, np.int32, ["C", "W"]))
+    return classes

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +22,12 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.published_tables import unknown_values
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.kernels.joint_rows import leaves_of_tuples, pairs_of_groups, pairs_of_rows
 
+KEPT = 1 << 16
+"""Pairs of ranges up to which it is kept how often each occurs."""
+MOST_JOINED = 1 << 22
+"""Rows that are made where columns stand apart; a row takes 16 bytes, and several times as many when it is counted."""
 _EXPECTED: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()
 """What is known about tables and releases, as long as those are there: several measures ask the same."""
 
@@ -37,6 +43,7 @@ class RangeRows:
     high: Codes
     weights: Floats
     _distinct: dict[int, tuple[Codes, Codes, Codes]] = field(default_factory=dict, init=False)
+    _pairs: dict[tuple[int, int], Floats] = field(default_factory=dict, init=False)
 
     def ranges(self, place: int) -> tuple[Codes, Codes, Codes]:
         """The first and the last leaf of each distinct range in a column, and which range each row has; found once."""
@@ -45,6 +52,25 @@ class RangeRows:
             ranges = group([self.low[place], self.high[place]], [bound, bound], index=True)
             self._distinct[place] = ranges.keys[0], ranges.keys[1], ranges.index
         return self._distinct[place]
+
+    def pairs(self, place: int, other: int) -> Floats:
+        """How many records have each pair of distinct ranges of two columns."""
+        if (place, other) in self._pairs:
+            return self._pairs[place, other]
+        (one, _, owners), (two, _, others) = self.ranges(place), self.ranges(other)
+        counts: Floats = pairs_of_rows(owners, others, self.weights, len(one), len(two))
+        if counts.size <= KEPT:
+            self._pairs[place, other] = counts
+        return counts
+
+    @cached_property
+    def order(self) -> Codes:
+        """The rows group by group."""
+        return np.argsort(self.groups, kind="stable").astype(np.int32)
+
+    def starts(self, groups: int) -> NDArray[np.int64]:
+        """Where the rows of each of so many groups begin in that order, and where the last ones end."""
+        return np.searchsorted(self.groups[self.order], np.arange(groups + 1)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +160,7 @@ class Expected:
     def marginal(self, name: str, bins: Codes) -> Floats:
         """The share of the records in each bin of a column."""
         part, place = self._holding(name)
-        shares, owners = _shares(part, place, bins, self.trees[name].size)
+        shares, owners = _shares(part, place, bins, self.trees[name].size), part.ranges(place)[2]
         totals: Floats = np.bincount(owners, weights=part.weights, minlength=len(shares)) @ shares
         return totals / max(self.records, 1.0)
 
@@ -142,21 +168,44 @@ class Expected:
         """The share of the records in each pair of bins of two columns."""
         (left, at), (right, there) = (self._holding(name) for name in names)
         sizes = [self.trees[name].size for name in names]
-        a, owners_a = _shares(left, at, bins[0], sizes[0])
-        b, owners_b = _shares(right, there, bins[1], sizes[1])
-        if left is right:
-            pairs = np.bincount(owners_a * len(b) + owners_b, weights=left.weights, minlength=len(a) * len(b))
-            counts: Floats = a.T @ pairs.reshape(len(a), len(b)) @ b
-            return counts / max(self.records, 1.0)
-        one, other = self._by_group(left, owners_a, a), self._by_group(right, owners_b, b)
-        counts = (one / np.maximum(self.sizes, 1)[:, None]).T @ other
+        a, b = _shares(left, at, bins[0], sizes[0]), _shares(right, there, bins[1], sizes[1])
+        pairs = left.pairs(at, there) if left is right else self._pairs_apart(left, at, right, there)
+        counts: Floats = a.T @ pairs @ b
         return counts / max(self.records, 1.0)
 
-    def _by_group(self, part: RangeRows, owners: NDArray[np.int64], shares: Floats) -> Floats:
-        """How many records of each group are in each bin, of which the ranges of a column have shares."""
-        groups, width = len(self.sizes), len(shares)
-        counts = np.bincount(part.groups * width + owners, weights=part.weights, minlength=groups * width)
-        return counts.reshape(groups, -1) @ shares
+    def _pairs_apart(self, left: RangeRows, at: int, right: RangeRows, there: int) -> Floats:
+        """How many records are expected to have each pair of distinct ranges of two columns that stand apart."""
+        (one, _, owners), (two, _, others) = left.ranges(at), right.ranges(there)
+        counts: Floats = np.zeros((len(one), len(two)))
+        groups = len(self.sizes)
+        table = left.order, left.starts(groups), owners, left.weights
+        other = right.order, right.starts(groups), others, right.weights
+        pairs_of_groups(*table, *other, counts, self.sizes)
+        return counts
+
+    def together(self, attributes: Sequence[str], counted: str) -> Expected | None:
+        """The distinct values of some columns of one part with those of a column of another one, as if they stood
+        together: what each counts is what is expected. None where columns stand otherwise, or there are too many."""
+        asked = [part for part in self.parts if {*part.columns} & {*attributes}]
+        if len(self.parts) == 1 or len(asked) != 1 or counted in asked[0].columns:
+            return None
+        part, (published, place) = asked[0], self._holding(counted)
+        if not np.array_equal(part.low, part.high) or not np.array_equal(published.low, published.high):
+            return None
+        tuples = group([part.low[part.columns.index(name)] for name in attributes], index=True)
+        rows = np.argsort(tuples.index, kind="stable").astype(np.int32)
+        begins = np.searchsorted(tuples.index[rows], np.arange(tuples.keys.shape[1] + 1)).astype(np.int64)
+        order, values = published.order, self.trees[counted].size
+        of_groups = published.starts(len(self.sizes)), published.low[place][order], published.weights[order]
+        owners, leaves, weights = leaves_of_tuples(
+            rows, begins, part.groups, part.weights, self.sizes, *of_groups, values, MOST_JOINED
+        )
+        if not len(owners):
+            return None
+        keys = np.vstack([tuples.keys[:, owners], leaves])
+        one_group = np.zeros(len(owners), np.int32)
+        rows_together = RangeRows((*attributes, counted), one_group, keys, keys, weights)
+        return Expected((rows_together,), np.array([weights.sum()]), self.trees)
 
     def drawn(self, count: int, seed: int) -> dict[str, Codes]:
         """Records that a recipient could have to do with, as the leaf of each in each column: evenly spaced ones, with
@@ -166,7 +215,7 @@ class Expected:
         groups = np.minimum(np.searchsorted(np.cumsum(self.sizes), places, side="right"), len(self.sizes) - 1)
         columns = {}
         for part in self.parts:
-            order = np.argsort(part.groups, kind="stable")
+            order = part.order
             reached = np.append(0.0, np.cumsum(part.weights[order]))
             if len(self.parts) > 1:
                 starts = np.searchsorted(part.groups[order], np.arange(len(self.sizes) + 1))
@@ -196,13 +245,14 @@ def _class_of(rows: Classes, leading: int) -> Codes:
     return np.cumsum(fresh, dtype=np.int32)
 
 
-def _shares(part: RangeRows, place: int, bins: Codes, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """For each distinct range of a column, its share in each bin; and the range of each row."""
-    low, high, owners = part.ranges(place)
+def _shares(part: RangeRows, place: int, bins: Codes, size: int) -> Floats:
+    """For each distinct range of a column, its share in each bin."""
+    low, high, _ = part.ranges(place)
     first, last = low[:, None], high[:, None]
     ends = np.append(bins[1:], size) - 1
     inside = np.minimum(last, ends) - np.maximum(first, bins) + 1
-    return np.clip(inside, 0, None) / (last - first + 1), owners.astype(np.int64)
+    shares: Floats = np.clip(inside, 0, None) / (last - first + 1)
+    return shares
 
 
 def total_variation(one: Floats, other: Floats) -> float:

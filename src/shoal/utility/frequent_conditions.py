@@ -51,7 +51,10 @@ def populations(
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
     large = _large(truth, ordered, counted, least, run)
-    if (grouped := _GroupedRows.of(estimate, ordered, counted)) is not None:
+    together = estimate.together(ordered, counted)
+    if together is not None:
+        estimate = together
+    elif (grouped := _GroupedRows.of(estimate, ordered, counted)) is not None:
         yield from (Population(*known, grouped.histogram(known[0])) for known in large)
         return
     after = _Followed(ConditionedTable.of(estimate, ordered, counted), ordered)

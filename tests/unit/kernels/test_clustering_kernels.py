@@ -354,7 +354,7 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
     owners = np.full(len(points), -1, np.int32)
     owners[seeds] = range(5)
     middles = centres.centre_points(owners, tuples, points, 5, costs)
-    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), costs, 2**62)
+    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), 2**62, len(points))
     centres.join(np.flatnonzero(owners < 0), owners, tuples, points, held, costs, 2**62, GO_ON)
     groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
     for row in range(len(points)):
@@ -366,6 +366,30 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
             apart.append(cost.span(costs, np.minimum(low, points[row]), np.maximum(high, points[row])))
         assert apart[owners[row]] == pytest.approx(min(apart))
         groups[owners[row]].append(row)
+
+
+@pytest.mark.parametrize("least", [3, 2**62])
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_last_record_went_changes_nothing_for_the_next_alike(seed: int, least: int) -> None:
+    """Many records are alike, and many centres equally close."""
+    draw = np.random.default_rng(seed)
+    points = drawn(seed, 120, [9, 5, 7])
+    costs = loss_costs([numbers(9), numbers(4, missing=True), letters()], list(points.T), [True, False, False])
+    tuples = np.sort(draw.integers(0, len(points), 600)).astype(np.int32)
+    owners = np.full(600, -1, np.int32)
+    seeds = draw.choice(600, 60, replace=False)
+    owners[seeds] = range(60)
+    free, answers = draw.permutation(np.flatnonzero(owners < 0)), []
+    for forgetting in (False, True):
+        own, middles = owners.copy(), centres.centre_points(owners, tuples, points, 60, costs)
+        held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), least, len(points))
+        for row in free:
+            centres.join(np.array([row]), own, tuples, points, held, costs, least, GO_ON)
+            assert held.joined[tuples[row]] == own[row]
+            if forgetting:
+                held.joined[:] = -1
+        answers.append(own.tolist())
+    assert answers[0] == answers[1]
 
 
 def plain_average(hierarchies: list[Hierarchy], points: np.ndarray, counts: np.ndarray) -> list[int]:
