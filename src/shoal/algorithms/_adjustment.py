@@ -45,6 +45,6 @@ def _hand_out(
 ) -> None:
     from shoal.kernels.centres import gathering, join
 
-    clusters = gathering(centres, records.index(centres.low, run), records.costs, least)
+    clusters = gathering(centres, records.index(centres.low, run), least)
     for begin, end in portions(len(free), run, doing):
         join(free[begin:end], owners, records.tuples, records.points, clusters, records.costs, least, run.flag)

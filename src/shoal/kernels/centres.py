@@ -91,11 +91,9 @@ def surplus(owners, tuples, points, centres, costs, least):
 
 
 @kernel
-def gathering(centres, boxes, costs, least):
+def gathering(centres, boxes, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    ranges = ranged(
-        boxes, centres.low, centres.high, centres.sizes < least, 0 * centres.sizes, 0.0 * centres.sizes, costs
-    )
+    ranges = ranged(boxes, centres.low, centres.high, centres.sizes < least)
     return Gathering(centres, ranges, walk_through(boxes))
 
 
@@ -107,7 +105,7 @@ def _closest(point, ranges, walk, costs):
     best, chosen = np.inf, -1
     start(walk)
     while True:
-        node = next_ranges(walk, ranges, costs, point, point, best, 0.0)
+        node = next_ranges(walk, ranges, costs, point, point, best)
         if node < 0:
             return chosen
         for place in range(begins[node], ends[node]):
@@ -136,6 +134,6 @@ def join(free, owners, tuples, points, clusters, costs, least, flag):
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        move(cluster, centres.low[cluster], centres.high[cluster], 0, 0.0, ranges, costs)
+        move(cluster, centres.low[cluster], centres.high[cluster], ranges)
         if before < least and centres.sizes[cluster] == least:
             strike(cluster, ranges)

@@ -8,33 +8,24 @@ from shoal.kernels.compilation import inner
 from shoal.kernels.cost import cost
 from shoal.kernels.index import Roster, retire, roster
 
-ROUNDING = 1e-9
-"""More than rounding errs."""
 NEVER = np.iinfo(np.int32).max
 
 
 class Ranged(NamedTuple):
     """Ranges that stand in a tree by their first leaves, and may move: the one at place `p` of the tree's order reaches
-    from `low[p]` to `high[p]`, as long as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each, of which
-    `charges[p]` tells how much for each attribute; `places` has the place of each.
+    from `low[p]` to `high[p]`, as long as it is `kept[p]`; `places` has the place of each.
 
     Those kept under node `n` begin at `latest[n]` or before, and end at `earliest[n]` or after: a set of records costs
-    as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, or
-    charges more than `dearest[n]`. The boxes of the roster hold all ranges.
+    as much with any of them as with these two leaves, or more. The boxes of the roster hold all ranges.
     """
 
     roster: Roster
     low: Any
     high: Any
     kept: Any
-    sizes: Any
-    paid: Any
-    charges: Any
     places: Any
     latest: Any
     earliest: Any
-    fewest: Any
-    dearest: Any
 
 
 @inner
@@ -57,21 +48,18 @@ def stretch(point, low, high, roster):
 
 
 @inner
-def ranged(boxes, low, high, kept, sizes, paid, costs):
+def ranged(boxes, low, high, kept):
     """Ranges in a tree over their first leaves; those that are not `kept` are struck off."""
     order, nodes = boxes.order, len(boxes.left)
     places = np.empty(len(order), np.int32)
     for place in range(len(order)):
         places[order[place]] = place
-    attributes = low.shape[1]
     ranges = Ranged(
-        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), sizes[order], paid[order],
-        np.empty(low.shape), places, np.empty((nodes, attributes), np.int32), np.empty((nodes, attributes), np.int32),
-        np.empty(nodes, np.int64), np.empty((nodes, attributes)),
+        roster(boxes), low[order], high[order], np.ones(len(order), np.bool_), places,
+        np.empty((nodes, low.shape[1]), np.int32), np.empty((nodes, low.shape[1]), np.int32),
     )  # fmt: skip
     for name in range(len(order)):
         stretch(name, low[name], high[name], ranges.roster)
-        _charge(places[name], ranges, costs)
         if not kept[name]:
             ranges.kept[places[name]] = False
             retire(name, ranges.roster)
@@ -80,17 +68,8 @@ def ranged(boxes, low, high, kept, sizes, paid, costs):
 
 
 @inner
-def _charge(place, ranges, costs):
-    """Notes what the range at a place costs."""
-    for attribute in range(ranges.low.shape[1]):
-        least, greatest = ranges.low[place, attribute], ranges.high[place, attribute]
-        ranges.charges[place, attribute] = cost(costs, attribute, least, greatest)
-
-
-@inner
 def fit(ranges):
-    """Finds for every node where the ranges under it begin at the latest and end at the earliest, how few records one
-    has, and how much one charges."""
+    """Finds for every node where the ranges under it begin at the latest and end at the earliest."""
     for node in range(len(ranges.latest) - 1, -1, -1):
         _fit_node(node, ranges)
 
@@ -98,33 +77,22 @@ def fit(ranges):
 @inner
 def _fit_node(node, ranges):
     """Does that for one node, after those below it; whether anything is new."""
-    child, latest, earliest, dearest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest, ranges.dearest
+    child, latest, earliest = ranges.roster.boxes.left[node], ranges.latest, ranges.earliest
     begin, end = ranges.roster.boxes.begins[node], ranges.roster.boxes.ends[node]
-    low, high, kept, charges = ranges.low, ranges.high, ranges.kept, ranges.charges
-    few, fresh = NEVER, False
-    if child >= 0:
-        few = min(ranges.fewest[child], ranges.fewest[child + 1])
-    else:
-        for place in range(begin, end):
-            if kept[place]:
-                few = min(few, ranges.sizes[place])
+    low, high, kept = ranges.low, ranges.high, ranges.kept
+    fresh = False
     for attribute in range(latest.shape[1]):
-        late, early, dear = -1, NEVER, 0.0
+        late, early = -1, NEVER
         if child >= 0:
             late = max(latest[child, attribute], latest[child + 1, attribute])
             early = min(earliest[child, attribute], earliest[child + 1, attribute])
-            dear = max(dearest[child, attribute], dearest[child + 1, attribute])
         else:
             for place in range(begin, end):
                 if kept[place]:
                     late = max(late, low[place, attribute])
                     early = min(early, high[place, attribute])
-                    dear = max(dear, charges[place, attribute])
         fresh |= late != latest[node, attribute] or early != earliest[node, attribute]
-        fresh |= dear != dearest[node, attribute]
-        latest[node, attribute], earliest[node, attribute], dearest[node, attribute] = late, early, dear
-    fresh |= few != ranges.fewest[node]
-    ranges.fewest[node] = few
+        latest[node, attribute], earliest[node, attribute] = late, early
     return fresh
 
 
@@ -137,13 +105,11 @@ def _fit_above(name, ranges):
 
 
 @inner
-def move(name, low, high, size, paid, ranges, costs):
-    """Has a range reach from and to other leaves, and so many records that pay so much."""
+def move(name, low, high, ranges):
+    """Has a range reach from and to other leaves."""
     place = ranges.places[name]
-    ranges.sizes[place], ranges.paid[place] = size, paid
     for attribute in range(len(low)):
         ranges.low[place, attribute], ranges.high[place, attribute] = low[attribute], high[attribute]
-    _charge(place, ranges, costs)
     stretch(name, low, high, ranges.roster)
     _fit_above(name, ranges)
 
@@ -157,17 +123,17 @@ def strike(name, ranges):
 
 
 @inner
-def next_ranges(walk, ranges, costs, low, high, limit, weight):
+def next_ranges(walk, ranges, costs, low, high, limit):
     """The next bucket with ranges that a set might take in at a cost below `limit`, -1 when there is none; `walk.costs`
     then has the cost of the set with each of those that are kept.
 
-    What each record of a range then pays more than before counts as well, `weight` times. What lies nearer by the
-    boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is passed over.
+    What lies nearer by the boxes is visited first, as `near_bucket` does, and what the ranges themselves put too far is
+    passed over.
     """
     stack, bounds, totals = walk.stack, walk.bounds, walk.costs
     boxes, alive, latest, earliest = ranges.roster.boxes, ranges.roster.alive, ranges.latest, ranges.earliest
     begins, left, box_low, box_high = boxes.begins, boxes.left, boxes.low, boxes.high
-    lows, highs, kept, fewest, dearest = ranges.low, ranges.high, ranges.kept, ranges.fewest, ranges.dearest
+    lows, highs, kept = ranges.low, ranges.high, ranges.kept
     depth, dimensions = walk.depth[0], len(low)
     while depth > 0:
         depth -= 1
@@ -189,13 +155,10 @@ def next_ranges(walk, ranges, costs, low, high, limit, weight):
         for at in range(child, child + 2):
             bound, before = np.inf, bound
             if alive[at] > 0:
-                bound = extra = 0.0
+                bound = 0.0
                 for attribute in range(dimensions):
                     begin = min(low[attribute], latest[at, attribute])
-                    charge = cost(costs, attribute, begin, max(high[attribute], earliest[at, attribute]))
-                    bound += charge
-                    extra += max(charge - dearest[at, attribute], 0.0)
-                bound += weight * fewest[at] * max(extra - ROUNDING, 0.0)
+                    bound += cost(costs, attribute, begin, max(high[attribute], earliest[at, attribute]))
         if before < limit and bound < limit:
             nearer = farther = 0.0
             for at in range(child, child + 2):

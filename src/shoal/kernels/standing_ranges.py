@@ -1,7 +1,8 @@
 """Ranges in a tree over where they begin and where they end, of which the best one to merge with a set is found.
 
-Several may be equally good. Then the one counts that a walk through another tree would meet first: one over where ranges
-begin alone, which goes to the nearer of two boxes first. That is looked up for those that tie, instead of walking there.
+Several may be equally good. Then the one counts that a walk through another tree would meet first: one over where
+ranges begin alone, which goes to the nearer of two boxes first. That is looked up for those that tie, instead of
+walking there.
 """
 
 from typing import Any, NamedTuple
@@ -21,8 +22,8 @@ NEVER = np.iinfo(np.int32).max
 
 
 class Standing(NamedTuple):
-    """Ranges that have not gone: the one at place `p` of the tree's order reaches from `low[p]` to `high[p]`, as long as
-    it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each; `places` has the place of each.
+    """Ranges that have not gone: the one at place `p` of the tree's order reaches from `low[p]` to `high[p]`, as long
+    as it is `kept[p]`, and `sizes[p]` records in it pay `paid[p]` each; `places` has the place of each.
 
     Those kept under node `n` begin at `latest[n]` or before, and end at `earliest[n]` or after: a set of records costs
     as much with any of them as with these two leaves, or more. None has fewer records than `fewest[n]`, pays more than

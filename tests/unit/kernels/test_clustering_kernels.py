@@ -359,7 +359,7 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
     owners = np.full(len(points), -1, np.int32)
     owners[seeds] = range(5)
     middles = centres.centre_points(owners, tuples, points, 5, costs)
-    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), costs, 2**62)
+    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), 2**62)
     centres.join(np.flatnonzero(owners < 0), owners, tuples, points, held, costs, 2**62, GO_ON)
     groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
     for row in range(len(points)):

@@ -14,7 +14,7 @@ ROUNDING = 1e-9
 
 
 def groups(size: int) -> Hierarchy:
-    return Hierarchy.from_paths("c", [(f"{leaf:03}", f"{leaf // 3:03}", f"{leaf // 9:03}", "*") for leaf in range(size)])
+    return Hierarchy.from_paths("c", [(str(leaf), str(leaf // 3), str(leaf // 9), "*") for leaf in range(size)])
 
 
 def steps(values: np.ndarray) -> Hierarchy:
@@ -23,7 +23,8 @@ def steps(values: np.ndarray) -> Hierarchy:
 
 def whole() -> Costs:
     """Whole numbers, so that many mergers are equally good."""
-    return level_costs([groups(27), groups(9), groups(18)], [np.arange(size, dtype=np.int32) for size in (27, 9, 18)])[0]
+    trees = [groups(27), groups(9), groups(18)]
+    return level_costs(trees, [np.arange(tree.size, dtype=np.int32) for tree in trees])[0]
 
 
 def close() -> Costs:
