@@ -290,12 +290,14 @@ def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
         assert owners[0] == expected, "a cluster that has too much of a value takes no more of it"
 
 
-def test_bundles_take_the_farthest_and_then_what_adds_least(scattered: tuple) -> None:
+@pytest.mark.parametrize("counts", [[15, 20, 25], [70, 75, 10]], ids=["fewer than leaves", "more than leaves"])
+def test_bundles_take_the_farthest_and_then_what_adds_least(scattered: tuple, counts: list[int]) -> None:
     points, costs, _ = scattered
-    records = np.random.default_rng(4).permutation(60)
-    starts, sizes = np.array([0, 15, 35]), np.array([15, 20, 25])
-    widths = np.repeat([3, 2], [10, 5])
-    owners = np.full(60, -1, np.int32)
+    records = np.random.default_rng(4).permutation(sum(counts))
+    sizes = np.array(counts)
+    starts = np.append(0, np.cumsum(sizes)[:-1])
+    widths = np.repeat([3, 2], [7, 5])
+    owners = np.full(sum(counts), -1, np.int32)
     pools = bundles.Pools(records.copy(), points[records], starts, sizes.copy())
     bundles.bundle(pools, widths, costs, 256, owners, 7, 1, GO_ON)
     left = [records[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
