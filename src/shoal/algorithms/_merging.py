@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms._records import Records, numbered, portions
+from shoal.core.costs import reordered
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
+
+BUCKET = 24
+"""Ranges in the lowest nodes of the tree over their ends."""
 
 Ranges = tuple[Codes, Codes, Counts]
 """The least and greatest codes of each cluster, one row each, and its size."""
@@ -104,11 +110,21 @@ def _round(
 
     low, high, sizes = ranges
     clusters = kernel.ranges(low.copy(), high.copy(), sizes.copy(), records.costs)
-    mergers = kernel.mergers(clusters, records.index(low, run), records.costs)
+    mergers = kernel.mergers(clusters, records.index(low, run), _ends(records, low, high, run), records.costs)
     for begin, end in portions(len(broken), run, "merging clusters"):
         kernel.merge(broken[begin:end], mergers, records.costs, by_union, dearest, run.flag)
     kernel.follow(mergers.into)
     return mergers.into, mergers.added[broken]
+
+
+def _ends(records: Records, low: Codes, high: Codes, run: Run) -> Any:
+    """A tree over where ranges begin and where they end, as if these were attributes of their own."""
+    from shoal.kernels.index import build
+
+    twice = reordered(records.costs, np.tile(np.arange(low.shape[1]), 2))
+    tree = build(np.hstack([low, high]), twice, BUCKET, run.flag)
+    run.check()
+    return tree
 
 
 def join_leftovers(records: Records, owners: Codes, run: Run) -> Codes:

@@ -33,6 +33,11 @@ def bundle(pools, widths, costs, looked, owners, first, seed, flag):
     records, points, starts, sizes = pools
     attributes = points.shape[1]
     low, high = np.zeros(attributes, np.int32), np.zeros(attributes, np.int32)
+    firsts = np.zeros(attributes + 1, np.int64)
+    for at in range(attributes):
+        firsts[at + 1] = firsts[at] + costs.sizes[at]
+    leaves = firsts[attributes]
+    noted = np.empty(leaves if leaves <= looked * attributes else 0)
     for which in range(len(widths)):
         if flag[0]:
             return
@@ -40,12 +45,24 @@ def bundle(pools, widths, costs, looked, owners, first, seed, flag):
             start, size = starts[value], sizes[value]
             chosen, best = start, np.inf
             paid = span(costs, low, high) if value else 0.0
-            for look in range(min(size, looked)):
+            looks = min(size, looked)
+            # Where more leaves are looked at than there are, what each one costs is found once.
+            noting = leaves <= looks * attributes
+            if noting:
+                for at in range(attributes):
+                    for code in range(costs.sizes[at]):
+                        noted[firsts[at] + code] = cost(costs, at, min(low[at], code), max(high[at], code))
+            for look in range(looks):
                 place = start + (look if size <= looked else np.random.randint(size))
                 worth = 0.0
-                for at in range(attributes):
-                    code = points[place, at]
-                    worth += cost(costs, at, min(low[at], code), max(high[at], code))
+                if noting:
+                    # Unsigned, for numba asks of any other place whether it counts from the end.
+                    for at in range(attributes):
+                        worth += noted[np.uint64(firsts[at] + points[place, at])]
+                else:
+                    for at in range(attributes):
+                        code = points[place, at]
+                        worth += cost(costs, at, min(low[at], code), max(high[at], code))
                 if value == 0:
                     worth = -worth if which else 0.0
                 if worth < best:

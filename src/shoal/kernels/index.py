@@ -234,6 +234,25 @@ def retire(point, roster):
 
 
 @inner
+def stretch(point, low, high, roster):
+    """Widens the boxes above a point until they hold a range."""
+    node = roster.homes[point]
+    while node >= 0:
+        grown = False
+        box_low, box_high = roster.boxes.low[node], roster.boxes.high[node]
+        for attribute in range(len(low)):
+            if low[attribute] < box_low[attribute]:
+                box_low[attribute] = low[attribute]
+                grown = True
+            if high[attribute] > box_high[attribute]:
+                box_high[attribute] = high[attribute]
+                grown = True
+        if not grown:
+            break
+        node = roster.parents[node]
+
+
+@inner
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0

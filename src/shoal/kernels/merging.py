@@ -7,8 +7,7 @@ import numpy as np
 from shoal.kernels.borrowing import borrowed
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.cost import span, union
-from shoal.kernels.index import Walk, start, walk_through
-from shoal.kernels.moving_ranges import Ranged, move, next_ranges, ranged, strike
+from shoal.kernels.standing_ranges import Standing, best_range, move, standing, strike
 
 ROUNDING = 1e-9
 """More than rounding errs, so that a sum that was stopped early never looks cheaper."""
@@ -28,8 +27,7 @@ class Mergers(NamedTuple):
     went to, `fresh` says which neither went nor grew, `added` what a broken one's merger adds to the loss."""
 
     ranges: Ranges
-    standing: Ranged
-    walk: Walk
+    standing: Standing
     into: Any
     fresh: Any
     added: Any
@@ -45,12 +43,11 @@ def ranges(low, high, sizes, costs):
 
 
 @kernel
-def mergers(clusters, boxes, costs):
-    """None yet; `boxes` is a tree over the low codes of the clusters."""
+def mergers(clusters, boxes, ends, costs):
+    """None yet; `boxes` is a tree over the low codes of the clusters, `ends` one over their low and high codes."""
     count = len(clusters.sizes)
-    low, high, sizes, paid = clusters.low, clusters.high, clusters.sizes, clusters.paid
     return Mergers(
-        clusters, ranged(boxes, low, high, np.ones(count, np.bool_), sizes, paid, costs), walk_through(boxes),
+        clusters, standing(boxes, ends, clusters.low, clusters.high, clusters.sizes, clusters.paid, costs),
         np.arange(count).astype(np.int32), np.ones(count, np.bool_), np.zeros(count),
     )  # fmt: skip
 
@@ -62,38 +59,12 @@ def _widen(cluster, low, high, clusters):
         clusters.high[cluster, attribute] = max(clusters.high[cluster, attribute], high[attribute])
 
 
-@inner
-def _fitting(cluster, mergers, costs, by_union):
-    """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
-    (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
-    clusters, standing, walk = mergers.ranges, mergers.standing, mergers.walk
-    kept, boxes, totals = standing.kept, standing.roster.boxes, walk.costs
-    order, begins, ends, sizes, paid = boxes.order, boxes.begins, boxes.ends, standing.sizes, standing.paid
-    low, high = clusters.low[cluster], clusters.high[cluster]
-    best, chosen = np.inf, -1
-    size, own = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
-    weight = 0.0 if by_union else 1.0 / size
-    start(walk)
-    while True:
-        worth = best if by_union else (best + own) / size
-        node = next_ranges(walk, standing, costs, low, high, worth, weight)
-        if node < 0:
-            return chosen
-        for place in range(begins[node], ends[node]):
-            other = order[place]
-            if other == cluster or not kept[place]:
-                continue
-            here, theirs = totals[place - begins[node]], sizes[place] * paid[place]
-            score = here if by_union else here * (size + sizes[place]) - own - theirs
-            if score < best - ROUNDING:
-                best, chosen = score, other
-
-
 @kernel
 def merge(broken, mergers, costs, by_union, dearest, flag):
     """Each broken cluster that no other joined in this round merges with the one it fits best.
 
-    A merger that adds more than `dearest` for each of its records is not made.
+    A merger that adds more than `dearest` for each of its records is not made. `by_union` says what fits best: the
+    union that costs each record least, or the merger that adds least to the loss of all records of both.
     """
     mergers, costs = borrowed((mergers, costs))
     clusters = mergers.ranges
@@ -102,18 +73,19 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
             break
         if not mergers.fresh[cluster]:
             continue
-        other = _fitting(cluster, mergers, costs, by_union)
+        low, high, size = clusters.low[cluster], clusters.high[cluster], clusters.sizes[cluster]
+        own = size * clusters.paid[cluster]
+        other = best_range(cluster, low, high, size, own, by_union, mergers.standing, costs)
         if other < 0:
             continue
-        low, high, size = clusters.low[cluster], clusters.high[cluster], clusters.sizes[cluster]
         both = union(costs, low, high, clusters.low[other], clusters.high[other], np.inf)
-        apart = size * clusters.paid[cluster] + clusters.sizes[other] * clusters.paid[other]
+        apart = own + clusters.sizes[other] * clusters.paid[other]
         mergers.added[cluster] = both * (size + clusters.sizes[other]) - apart
         if mergers.added[cluster] > dearest * size:
             continue
         mergers.into[cluster] = other
         mergers.fresh[cluster], mergers.fresh[other] = False, False
-        strike(cluster, mergers.standing)
+        strike(cluster, mergers.standing, costs)
         clusters.sizes[other] += size
         clusters.paid[other] = both
         _widen(other, low, high, clusters)

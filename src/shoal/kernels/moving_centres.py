@@ -6,8 +6,9 @@ import numpy as np
 
 from shoal.kernels.compilation import inner
 from shoal.kernels.cost import cost
-from shoal.kernels.index import Roster, Walk, retire, roster, start, walk_through
-from shoal.kernels.moving_ranges import NEVER, stretch
+from shoal.kernels.index import Roster, Walk, retire, roster, start, stretch, walk_through
+
+NEVER = np.iinfo(np.int32).max
 
 
 class Moving(NamedTuple):

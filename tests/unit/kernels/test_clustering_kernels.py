@@ -9,7 +9,7 @@ import pytest
 from numba import get_num_threads, set_num_threads
 
 from shoal.algorithms.mst import spanning_tree
-from shoal.core.costs import TABULATED, Costs, level_costs, loss_costs
+from shoal.core.costs import TABULATED, Costs, level_costs, loss_costs, reordered
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.kernels import bundles, centres, cost, index, members, merging, microaggregation, splitting
@@ -198,6 +198,11 @@ def test_relaxed_clusters_grow_as_far_as_their_rule_says(seed: int, rule: str) -
     assert max(len(cluster) for cluster in found) > 3
 
 
+def ends_of(low: np.ndarray, high: np.ndarray, costs: Costs) -> tuple:
+    twice = reordered(costs, np.tile(np.arange(low.shape[1]), 2))
+    return index.build(np.hstack([low, high]), twice, 3, GO_ON)
+
+
 @pytest.mark.parametrize("by_union", [False, True])
 def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool) -> None:
     points, costs, _ = scattered
@@ -208,7 +213,7 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
 
     def merged(dearest: float) -> merging.Mergers:
         held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
-        mergers = merging.mergers(held, boxes, costs)
+        mergers = merging.mergers(held, boxes, ends_of(low, high, costs), costs)
         merging.merge(np.array([11]), mergers, costs, by_union, dearest, GO_ON)
         return mergers
 
@@ -239,7 +244,7 @@ def test_every_merger_is_the_best_there_is(leaves: int, by_union: bool) -> None:
     low, high = np.minimum(points[:80], points[80:]), np.maximum(points[:80], points[80:])
     low, high = np.where(wide, low, points[:80]), np.where(wide, high, points[:80])
     held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
-    mergers = merging.mergers(held, index.build(low, costs, 3, GO_ON), costs)
+    mergers = merging.mergers(held, index.build(low, costs, 3, GO_ON), ends_of(low, high, costs), costs)
     standing = list(range(80))
     for cluster in draw.permutation(80)[:70].tolist():
 
@@ -285,12 +290,14 @@ def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
         assert owners[0] == expected, "a cluster that has too much of a value takes no more of it"
 
 
-def test_bundles_take_the_farthest_and_then_what_adds_least(scattered: tuple) -> None:
+@pytest.mark.parametrize("counts", [[15, 20, 25], [70, 75, 10]], ids=["fewer than leaves", "more than leaves"])
+def test_bundles_take_the_farthest_and_then_what_adds_least(scattered: tuple, counts: list[int]) -> None:
     points, costs, _ = scattered
-    records = np.random.default_rng(4).permutation(60)
-    starts, sizes = np.array([0, 15, 35]), np.array([15, 20, 25])
-    widths = np.repeat([3, 2], [10, 5])
-    owners = np.full(60, -1, np.int32)
+    records = np.random.default_rng(4).permutation(sum(counts))
+    sizes = np.array(counts)
+    starts = np.append(0, np.cumsum(sizes)[:-1])
+    widths = np.repeat([3, 2], [7, 5])
+    owners = np.full(sum(counts), -1, np.int32)
     pools = bundles.Pools(records.copy(), points[records], starts, sizes.copy())
     bundles.bundle(pools, widths, costs, 256, owners, 7, 1, GO_ON)
     left = [records[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
