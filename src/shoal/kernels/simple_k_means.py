@@ -116,14 +116,14 @@ def _tree_for(queries, centres, names, nominal, flag):
     return _tree(centres, names, nominal, max(BUCKET, len(names) // (queries + 1)), flag)
 
 
-@inner
+@inner(borrowing=True)
 def _is_wasted(tree):
     """Whether a tree spares too few looks."""
     records, looks = tree.looks
     return tree.boxes.left[0] >= 0 and records >= TRIED and SPARED * looks > records * len(tree.boxes.order)
 
 
-@inner
+@inner(borrowing=True)
 def _bound(value, low, high, nominal):
     """The least squared distance of a record from a box."""
     total = 0.0
@@ -139,7 +139,7 @@ def _bound(value, low, high, nominal):
     return total
 
 
-@inner
+@inner(borrowing=True)
 def _nearest(record, tree, nominal, best, nearest, square):
     """The nearest centre to a record, the first of equally near ones, of those in a tree and the one that is known:
     its distance, its name and its squared distance."""
@@ -183,10 +183,22 @@ def assign(records, centres, moved, nominal, owners, flag):
         everywhere += owner < 0 or moved[owner]
     moving = _tree_for(len(owners), centres, np.flatnonzero(moved), nominal, flag)
     resting = _tree_for(everywhere, centres, np.flatnonzero(~moved), nominal, flag)
-    record, squares, last = np.empty(len(nominal)), np.empty(1), 0
-    for row in range(len(owners)):
+    record, squares, at = np.empty(len(nominal)), np.empty(1), 0
+    while at < len(owners) and not flag[0]:
+        at = _assign_from(at, records, centres, moved, nominal, owners, moving, resting, record, squares, flag)
+        if _is_wasted(moving):
+            moving = _tree(centres, np.flatnonzero(moved), nominal, len(moved), flag)
+        if _is_wasted(resting):
+            resting = _tree(centres, np.flatnonzero(~moved), nominal, len(moved), flag)
+
+
+@inner(borrowing=True)
+def _assign_from(at, records, centres, moved, nominal, owners, moving, resting, record, squares, flag):
+    """Does that for the records from a place on, up to one after which a tree is wasted: the place after it."""
+    last = owners[at - 1] if at else 0
+    for row in range(at, len(owners)):
         if flag[0]:
-            return
+            return row
         for attribute in range(len(nominal)):
             record[attribute] = records[attribute, row]
         best, nearest, square = FARTHEST, 0, FARTHEST * FARTHEST
@@ -198,17 +210,16 @@ def assign(records, centres, moved, nominal, owners, flag):
                 distance = np.sqrt(squares[0])
                 if distance < best or (distance == best and name < nearest):
                     best, nearest, square = distance, name, squares[0]
-        if _is_wasted(moving):
-            moving = _tree(centres, np.flatnonzero(moved), nominal, len(moved), flag)
-        if _is_wasted(resting):
-            resting = _tree(centres, np.flatnonzero(~moved), nominal, len(moved), flag)
         if owners[row] < 0 or moved[owners[row]]:
             best, nearest, square = _nearest(record, resting, nominal, best, nearest, square)
         best, nearest, square = _nearest(record, moving, nominal, best, nearest, square)
         owners[row] = last = nearest
+        if _is_wasted(moving) or _is_wasted(resting):
+            return row + 1
+    return len(owners)
 
 
-@inner
+@inner(borrowing=True)
 def _squares(record, centres, begin, end, nominal, squares):
     """The squared distances of a record from some centres: attribute by attribute for all centres, which processors do
     for several at a time."""
