@@ -71,7 +71,7 @@ def simple_k_means(
 ) -> tuple[Codes, int]:
     """The cluster of each row, as WEKA numbers them, and how many rounds there were. What is missing is not-a-number;
     `nominal` attributes have the places of as many `values`."""
-    from shoal.kernels.simple_k_means import assign, means, scaled
+    from shoal.kernels.simple_k_means import assign, scaled
 
     rows = _filled(rows, nominal, values)
     low, width = rows.min(axis=0), np.ptp(rows, axis=0)
@@ -80,17 +80,39 @@ def simple_k_means(
     centres = scaled(rows[_drawn(rows, clusters, seed)], nominal, low, width)
     owners = np.full(len(firsts), -1, np.int32)
     nearest, moved = owners.copy(), np.ones(centres.shape[1], dtype=np.bool_)
+    middles, sizes = np.empty((len(moved), len(nominal))), np.zeros(len(moved), np.int64)
     for done in range(1, iterations + 1):
+        before = nearest.copy()
         assign(records, centres, moved, nominal, nearest, run.flag)
         run.report(1 - 1 / (1 + done), "k-means")
         if np.array_equal(nearest, owners):
             break
         owners = nearest
-        middles, sizes = means(rows, owners[numbers], len(moved), nominal, values)
+        _renew(middles, sizes, rows, numbers, before, owners, nominal, values)
         kept = sizes > 0  # empty clusters vanish
-        earlier, centres = centres[:, kept], scaled(middles[kept], nominal, low, width)
+        middles, sizes = middles[kept], sizes[kept]
+        earlier, centres = centres[:, kept], scaled(middles, nominal, low, width)
         nearest, moved = (np.cumsum(kept, dtype=np.int32) - 1)[owners], (centres != earlier).any(axis=0)
     return owners[numbers], done
+
+
+def _renew(
+    middles: Floats, sizes: NDArray[np.int64], rows: Floats, numbers: NDArray[np.int64], before: Codes, owners: Codes,
+    nominal: NDArray[np.bool_], values: Codes,
+) -> None:  # fmt: skip
+    """The means and sizes of clusters that gained or lost rows: all others keep theirs, which would be added up from
+    the same rows in the same order."""
+    from shoal.kernels.simple_k_means import means
+
+    changed, other = sizes == 0, before != owners
+    changed[before[other]] = True
+    changed[owners[other]] = True
+    if changed.all():
+        middles[:], sizes[:] = means(rows, owners[numbers], len(sizes), nominal, values)
+        return
+    some = np.flatnonzero(changed[owners][numbers])
+    places = (np.cumsum(changed, dtype=np.int32) - 1)[owners[numbers[some]]]
+    middles[changed], sizes[changed] = means(rows[some], places, int(changed.sum()), nominal, values)
 
 
 def _distinct(rows: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
