@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -77,7 +78,7 @@ def simple_k_means(
     low, width = rows.min(axis=0), np.ptp(rows, axis=0)
     firsts, numbers = _distinct(rows)
     records = scaled(rows[firsts], nominal, low, width)
-    centres = scaled(rows[_drawn(rows, clusters, seed)], nominal, low, width)
+    centres = scaled(rows[_drawn(numbers.tolist(), clusters, seed)], nominal, low, width)
     owners = np.full(len(firsts), -1, np.int32)
     nearest, moved = owners.copy(), np.ones(centres.shape[1], dtype=np.bool_)
     middles, sizes = np.empty((len(moved), len(nominal))), np.zeros(len(moved), np.int64)
@@ -125,16 +126,16 @@ def _distinct(rows: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return order[fresh], numbers
 
 
-def _drawn(rows: Floats, clusters: int, seed: int) -> list[int]:
-    """The rows where clusters begin: drawn without replacement, none that equals an earlier one."""
-    random, order, contents, beginnings = JavaRandom(seed), list(range(len(rows))), set[bytes](), list[int]()
-    for last in range(len(rows) - 1, -1, -1):
+def _drawn(kinds: Sequence[Hashable], clusters: int, seed: int) -> list[int]:
+    """The rows where clusters begin: drawn without replacement, none of the kind of an earlier one."""
+    random, order, drawn, beginnings = JavaRandom(seed), list(range(len(kinds))), set[Hashable](), list[int]()
+    for last in range(len(kinds) - 1, -1, -1):
         at = random.below(last + 1)
-        content = rows[order[at]].tobytes()
-        if content not in contents:
-            contents.add(content)
-            beginnings.append(order[at])
-        order[last], order[at] = order[at], order[last]
+        row = order[at]
+        if kinds[row] not in drawn:
+            drawn.add(kinds[row])
+            beginnings.append(row)
+        order[last], order[at] = row, order[last]
         if len(beginnings) == clusters:
             break
     return beginnings

@@ -87,7 +87,7 @@ def plain(rows, nominal, values, clusters, seed, iterations):
             total += (float(a != b) if named else a - b) ** 2
         return total**0.5
 
-    centres, owners = rows[_drawn(rows, clusters, seed)].tolist(), None
+    centres, owners = rows[_drawn([tuple(row) for row in rows.tolist()], clusters, seed)].tolist(), None
     for rounds in range(1, iterations + 1):  # noqa: B007
         found = [min(range(len(centres)), key=lambda at, row=row: apart(row, centres[at])) for row in rows]
         if found == owners:
