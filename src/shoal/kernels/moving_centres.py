@@ -113,28 +113,25 @@ def open_all(centres):
 
 
 @inner(borrowing=True)
-def _apart(place, point, centres, costs, limit):
-    """What a record costs with the centre at a place; at least `limit` where it reaches that."""
+def _apart(place, point, centres, costs):
+    """What a record costs with the centre at a place. It is added up to the end: nobody could guess when to stop."""
     low, high, total = centres.low, centres.high, 0.0
     for attribute in range(len(point)):
         code = point[attribute]
         total += cost(costs, attribute, min(code, low[place, attribute]), max(code, high[place, attribute]))
-        if total >= limit:
-            break
     return total
 
 
-@inner(borrowing=True)
-def _bound(node, point, first, last, costs, limit):
-    """The least cost of a record with what begins at `first[node]` or before and ends at `last[node]` or after; at
-    least `limit` where it reaches that."""
-    total = 0.0
+@inner(inline="always", borrowing=True)
+def _bounds(child, point, first, last, costs):
+    """The least costs of a record with what begins at `first` or before and ends at `last` or after: of a node and of
+    the one after it, side by side."""
+    before = after = 0.0
     for attribute in range(len(point)):
         code = point[attribute]
-        total += cost(costs, attribute, min(code, first[node, attribute]), max(code, last[node, attribute]))
-        if total >= limit:
-            break
-    return total
+        before += cost(costs, attribute, min(code, first[child, attribute]), max(code, last[child, attribute]))
+        after += cost(costs, attribute, min(code, first[child + 1, attribute]), max(code, last[child + 1, attribute]))
+    return before, after
 
 
 @inner(borrowing=True)
@@ -147,7 +144,7 @@ def closest(point, hint, centres, costs):
     limit, chosen = np.inf, -1
     if hint >= 0 and kept[centres.places[hint]]:
         # Whatever costs as little as the hint itself is still looked for.
-        limit = np.nextafter(_apart(centres.places[hint], point, centres, costs, np.inf), np.inf)
+        limit = np.nextafter(_apart(centres.places[hint], point, centres, costs), np.inf)
     start(walk)
     depth = walk.depth[0]
     while depth > 0:
@@ -158,19 +155,18 @@ def closest(point, hint, centres, costs):
         if child < 0:
             for place in range(boxes.begins[node], boxes.ends[node]):
                 if kept[place]:
-                    total = _apart(place, point, centres, costs, limit)
+                    total = _apart(place, point, centres, costs)
                     if total < limit:
                         limit, chosen = total, boxes.order[place]
             continue
-        before = after = np.inf
-        if alive[child] > 0:
-            before = _bound(child, point, latest, earliest, costs, limit)
-        if alive[child + 1] > 0:
-            after = _bound(child + 1, point, latest, earliest, costs, limit)
+        if alive[child] == 0 or alive[child + 1] == 0:
+            stack[depth] = child if alive[child] > 0 else child + 1  # with the same bound
+            depth += 1
+            continue
+        before, after = _bounds(child, point, latest, earliest, costs)
         if before < limit and after < limit:
             # Where a record is between the ends of boxes, the nearer one is visited first.
-            nearer = _bound(child, point, boxes.high, boxes.low, costs, np.inf)
-            farther = _bound(child + 1, point, boxes.high, boxes.low, costs, np.inf)
+            nearer, farther = _bounds(child, point, boxes.high, boxes.low, costs)
             swapped = nearer > farther
             stack[depth], bounds[depth] = (child, before) if swapped else (child + 1, after)
             depth += 1

@@ -123,20 +123,19 @@ def _is_wasted(tree):
     return tree.boxes.left[0] >= 0 and records >= TRIED and SPARED * looks > records * len(tree.boxes.order)
 
 
-@inner(borrowing=True)
-def _bound(value, low, high, nominal):
-    """The least squared distance of a record from a box."""
-    total = 0.0
+@inner(inline="always", borrowing=True)
+def _bounds(record, child, boxes, nominal):
+    """The least squared distances of a record from the box of a node and that of the one after it, side by side."""
+    first = second = 0.0
     for attribute in range(len(nominal)):
-        here = 0.0
-        if value[attribute] < low[attribute]:
-            here = low[attribute] - value[attribute]
-        elif value[attribute] > high[attribute]:
-            here = value[attribute] - high[attribute]
+        value = record[attribute]
+        here = max(boxes.low[child, attribute] - value, value - boxes.high[child, attribute], 0.0)
+        there = max(boxes.low[child + 1, attribute] - value, value - boxes.high[child + 1, attribute], 0.0)
         if nominal[attribute]:
-            here = 1.0 if here > 0.0 else 0.0
-        total += here * here
-    return total
+            here, there = 1.0 if here > 0.0 else 0.0, 1.0 if there > 0.0 else 0.0
+        first += here * here
+        second += there * there
+    return first, second
 
 
 @inner(borrowing=True)
@@ -155,8 +154,7 @@ def _nearest(record, tree, nominal, best, nearest, square):
             continue
         child = boxes.left[node]
         if child >= 0:
-            first = _bound(record, boxes.low[child], boxes.high[child], nominal)
-            second = _bound(record, boxes.low[child + 1], boxes.high[child + 1], nominal)
+            first, second = _bounds(record, child, boxes, nominal)
             push(walk, child, first, second)
             continue
         begin, end = boxes.begins[node], boxes.ends[node]
