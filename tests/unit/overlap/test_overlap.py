@@ -106,7 +106,7 @@ def test_an_interrupt_ends_the_processes(monkeypatch):
     monkeypatch.setattr(points.threading, "Thread", Interrupted)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     with pytest.raises(KeyboardInterrupt):
-        points.multiply("hash", points.draw(), bytes(32) * 60_000)
+        points.multiply("hash", points.draw(), bytes(32) * 100_000)
     assert len(started) == 2 and all(process.wait(20) for process in started)  # none ended well
 
 
