@@ -264,7 +264,7 @@ def of_processes(work: Callable[[], Any], processes: int) -> Spent:
 def in_processes() -> None:
     numba.set_num_threads(1)
     key = points.draw()
-    for count in (40_000, 70_000):
+    for count in (40_000, 60_000):
         items = os.urandom(points.BYTES * count)
         found = []
         for processes in (1, 2):

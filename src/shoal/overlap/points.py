@@ -23,8 +23,8 @@ from shoal.errors import InputError, MissingExtraError, ShoalError
 from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, Point, add, negate, on_curve
 
 BYTES = 32
-SHARE = 2.4
-"""Seconds of work that make a process worth its start, which takes 0.4: two are then 1.7 times as fast as one."""
+SHARE = 2.0
+"""Seconds of work that make a process worth its start, which takes up to 0.4: two are then 1.7 times as fast as one."""
 
 _PLACE, PRINT = 4, 5
 PERSON = 3 * _PLACE + PRINT
