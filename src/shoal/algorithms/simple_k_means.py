@@ -76,7 +76,7 @@ def simple_k_means(
 
     rows = _filled(rows, nominal, values)
     low, width = rows.min(axis=0), np.ptp(rows, axis=0)
-    firsts, numbers = _distinct(rows)
+    firsts, numbers = _distinct(rows, nominal, values)
     records = scaled(rows[firsts], nominal, low, width)
     centres = scaled(rows[_drawn(numbers.tolist(), clusters, seed)], nominal, low, width)
     owners = np.full(len(firsts), -1, np.int32)
@@ -116,11 +116,18 @@ def _renew(
     middles[changed], sizes[changed] = means(rows[some], places, int(changed.sum()), nominal, values)
 
 
-def _distinct(rows: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(
+    rows: Floats, nominal: NDArray[np.bool_], values: Codes
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One row of each kind, alike ones near one another, and which of these each row equals."""
-    order = np.lexsort(rows.T)
-    fresh = np.ones(len(rows), np.bool_)
-    fresh[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    narrow = nominal & (values <= np.iinfo(np.int16).max)  # such numbers are sorted digit by digit
+    columns = [column.astype(np.int16) if few else column for column, few in zip(rows.T, narrow, strict=True)]
+    order = np.lexsort(columns)
+    fresh = np.zeros(len(rows), np.bool_)
+    fresh[0] = True
+    for column in columns:
+        ordered = column[order]
+        fresh[1:] |= ordered[1:] != ordered[:-1]
     numbers = np.empty(len(rows), np.int64)
     numbers[order] = np.cumsum(fresh) - 1
     return order[fresh], numbers
@@ -146,9 +153,9 @@ def _filled(rows: Floats, nominal: NDArray[np.bool_], values: Codes) -> Floats:
     filled = rows.copy()
     for place, column in enumerate(filled.T):
         lacking = np.isnan(column)
-        known = column[~lacking]
         if not lacking.any():
             continue
+        known = column[~lacking]
         if not len(known):
             column[:] = 0.0
         elif nominal[place]:

@@ -62,9 +62,7 @@ def _tree(centres, names, nominal, bucket, flag):
     nodes, at = 1, 0
     while at < nodes and not flag[0]:
         begin, end = begins[at], ends[at]
-        firsts[at] = centres.shape[1]
-        for place in range(begin, end):
-            firsts[at] = min(firsts[at], order[place])
+        firsts[at] = order[begin] if begin < end else centres.shape[1]  # names stay in their order
         widest, width = -1, 0.0
         for attribute in range(dimensions):
             least, greatest = np.inf, -np.inf
