@@ -17,12 +17,12 @@ from benchmarks.measuring import told_by
 CENSUS = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "occupation", "salary-class"]
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 TABLES = ("census 1000", "census 10000", "census 100000", "adult", "haberman", "heart")
-FAST = ("mondrian:numeric=interval", "k-member", "two-phase")
-OTHERS = ("oka", "mst:numeric=interval", "mdav:numeric=interval", "k-means")
-QUADRATIC, FEW = ("mdav", "k-means"), 12_000
-"""Algorithms whose time grows as n², and the records up to which they are run."""
-MANY = 50_000
-"""Records up to which algorithms are run that nobody would take for more."""
+ALGORITHMS = (
+    "mondrian:numeric=interval", "k-member", "two-phase", "oka", "mst:numeric=interval", "mdav:numeric=interval",
+    "k-means",
+)  # fmt: skip
+SLOW, FEW = "k-means", 50_000
+"""An algorithm that nobody would take for large tables, and the records up to which it is run."""
 
 
 def opened(name: str) -> shoal.Dataset:
@@ -40,8 +40,7 @@ def opened(name: str) -> shoal.Dataset:
 
 def chosen(records: int) -> list[str]:
     """The algorithms for a table of so many records, each also with refinement."""
-    fitting = [*FAST, *(OTHERS if records <= MANY else ())]
-    plain = [name for name in fitting if records <= FEW or not name.startswith(QUADRATIC)]
+    plain = [name for name in ALGORITHMS if records <= FEW or name != SLOW]
     return [form for name in plain for form in (name, f"{name}{',' if ':' in name else ':'}refine=true")]
 
 

@@ -35,7 +35,7 @@ class Mdav(ClusteringAlgorithm):
     Else the distance of numbers is their difference over the table's range, squared. Others take part as in
     MDAV-generic: their distance is the squared cost of the common ancestor, their average the commonest value, and
     they are published as nodes of their hierarchy; `refine` then lowers the loss of their ranges. Time grows as n²/k
-    where it goes by squared Euclidean distances, else with the number of different values too.
+    where it goes by squared Euclidean distances, and more slowly else, as far as values repeat.
 
     Does not protect against more than the models of the policy do. A published mean is no value of a person, and
     tells nothing of how far the values of the class lie apart.
