@@ -116,9 +116,7 @@ def _renew(
     middles[changed], sizes[changed] = means(rows[some], places, int(changed.sum()), nominal, values)
 
 
-def _distinct(
-    rows: Floats, nominal: NDArray[np.bool_], values: Codes
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(rows: Floats, nominal: NDArray[np.bool_], values: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One row of each kind, alike ones near one another, and which of these each row equals."""
     narrow = nominal & (values <= np.iinfo(np.int16).max)  # such numbers are sorted digit by digit
     columns = [column.astype(np.int16) if few else column for column, few in zip(rows.T, narrow, strict=True)]
