@@ -257,6 +257,10 @@ def test_members_that_would_show_different_things_are_refused():
         shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=rooms", seed=1)
     kept = shoal.anonymize(with_rooms(), algorithm="rank-swapping:columns=age", seed=1)
     assert kept.frame.columns == ["age", "rooms"]
+    with pytest.raises(ParameterError, match=r"'rooms' would differ inside \d+ households, because multisets count"):
+        shoal.anonymize(with_rooms(), "k-anonymity:k=3", algorithm="multiset", seed=1)
+    alike = shoal.anonymize(with_rooms(), "k-anonymity:k=101", algorithm="multiset", seed=1)
+    assert alike.verify(alike.policy)["household-variables"].holds
 
 
 def test_a_release_whose_members_show_different_things_is_withheld(monkeypatch):

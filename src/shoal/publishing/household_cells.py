@@ -24,12 +24,16 @@ def with_consistent_households(data: Dataset, recoding: Recoding, seed: int) -> 
     What members of a household show could else be laid side by side: where one is in the north or the centre and
     another in the centre or the south, both are in the centre. A level for the whole column is alike by nature. Where
     local recoding is not, the classes that share a household are published with one cell, which covers all of theirs;
-    cells only become coarser, so classes stay or merge. Single hidden cells, and a perturbation that tells members
-    apart, are refused.
+    cells only become coarser, so classes stay or merge. Single hidden cells, multisets that differ, and a perturbation
+    that tells members apart, are refused.
     """
-    if data.schema.household is None or recoding.form not in ("generalized", "perturbed"):
+    if data.schema.household is None or recoding.form not in ("generalized", "multisets", "perturbed"):
         return recoding
     plan = recoding.plan
+    if plan is not None and recoding.form == "multisets":
+        if data.household_variables:
+            _check_multisets(data, plan, seed)
+        return recoding
     if plan is None:
         _check_changes(data, recoding, seed)
         return recoding
@@ -112,6 +116,20 @@ def _with_top(book: Codebook, tree: Hierarchy) -> tuple[Codebook, int]:
         for name in ("labels", "low", "high", "levels", "lengths")
     }
     return replace(book, **parts, raw=False), len(book)
+
+
+def _check_multisets(data: Dataset, plan: Plan, seed: int) -> None:
+    """Refuses multisets of a household variable that differ inside a household."""
+    classes = data.partitioned(plan.owners, plan.count, seed=seed)
+    for name in data.household_variables:
+        at = data.schema.quasi.index(name)
+        shown = np.unique(plan.codebooks[at].labels[plan.cells[at]].astype(str), return_inverse=True)[1]
+        differing = len(differing_households(classes, shown.astype(np.int32)))
+        if differing:
+            raise ParameterError(
+                f"household variable {name!r} would differ inside {differing:,} households, because multisets count its "
+                "values class by class; take a generalizing algorithm, or leave the household column out"
+            )
 
 
 def _check_changes(data: Dataset, recoding: Recoding, seed: int) -> None:
