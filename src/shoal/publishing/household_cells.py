@@ -127,8 +127,8 @@ def _check_multisets(data: Dataset, plan: Plan, seed: int) -> None:
         differing = len(differing_households(classes, shown.astype(np.int32)))
         if differing:
             raise ParameterError(
-                f"household variable {name!r} would differ inside {differing:,} households, because multisets count its "
-                "values class by class; take a generalizing algorithm, or leave the household column out"
+                f"household variable {name!r} would differ inside {differing:,} households, because multisets count "
+                "its values class by class; take a generalizing algorithm, or leave the household column out"
             )
 
 
