@@ -114,7 +114,8 @@ def open_all(centres):
 
 @inner(borrowing=True)
 def _apart(place, point, centres, costs):
-    """What a record costs with the centre at a place. It is added up to the end: nobody could guess when to stop."""
+    """What a record costs with the centre at a place: added up to the end, which takes less time than asking after each
+    attribute whether to stop."""
     low, high, total = centres.low, centres.high, 0.0
     for attribute in range(len(point)):
         code = point[attribute]
