@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 import weakref
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -81,6 +82,20 @@ def is_at(lock: int, path: Path) -> bool:
         return False
 
 
+def make_locked(make: Callable[[], Path]) -> tuple[Path, int | None]:
+    """What `make` makes, and a lock on it, which is None where there are no locks.
+
+    It is made again when, before it was locked, another process took it for one that was left behind and removed it.
+    """
+    while True:
+        path = make()
+        lock = locked(path, wait=True)
+        if path.exists() if lock is None else is_at(lock, path):
+            return path, lock
+        if lock is not None:
+            os.close(lock)
+
+
 def flush(path: Path) -> None:
     """Makes sure that a file or a folder survives a loss of power."""
     handle = os.open(path, os.O_RDONLY)
@@ -106,12 +121,7 @@ class PrivateFolder:
 
     def __init__(self, parent: Path | None = None) -> None:
         wipe_left_behind(parent)
-        while True:
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-            lock = locked(self.path, wait=True)
-            if lock is None or is_at(lock, self.path):
-                break
-            os.close(lock)  # another process took it for one that was left behind, and wiped it
+        self.path, lock = make_locked(lambda: Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)))
         self._wipe = weakref.finalize(self, _wiped, self.path, lock, os.getpid())
 
     def wipe(self) -> None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.storage.private import flush, is_at, is_ours, locked, state_folder
+from shoal.storage.private import flush, is_at, is_ours, locked, make_locked, state_folder
 
 FORMAT = 1
 FOLDER = "writes"
@@ -56,21 +56,17 @@ class Mark:
         folder = state_folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
         mark = cls(folder / f"{name}.json", tuple(targets))
-        while mark.lock is None:
-            os.close(os.open(mark.lock_path, os.O_RDWR | os.O_CREAT, 0o600))
-            lock = locked(mark.lock_path, wait=True)
-            if lock is None:
-                break  # there are no locks here
-            if is_at(lock, mark.lock_path):
-                mark.lock = lock
-            else:
-                os.close(lock)  # another process took it for one that was left behind, and removed it
+        _, mark.lock = make_locked(mark._lock_file)
         try:
             mark.keep(None)
         except OSError:
             mark.remove()
             raise
         return mark
+
+    def _lock_file(self) -> Path:
+        os.close(os.open(self.lock_path, os.O_RDWR | os.O_CREAT, 0o600))
+        return self.lock_path
 
     def keep(self, placings: Sequence[Placing] | None) -> None:
         """Notes how the files take their places; None before they do and once they have."""

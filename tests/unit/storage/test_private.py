@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Commands
 
 from shoal.storage.private import PREFIX, PrivateFolder, state_folder, wipe_left_behind
+from shoal.storage.write_marks import Mark, left_behind
 
 HOLDING = """
 import sys, time
@@ -70,6 +73,60 @@ def test_a_forked_process_does_not_wipe_what_its_parent_uses(temporary: Path) ->
     wipe_left_behind()
     assert folder.path.is_dir()
     folder.wipe()
+
+
+@pytest.mark.parametrize("moment", ["before it is opened", "before it is locked"])
+def test_a_folder_that_another_process_wipes_at_once_is_made_again(
+    moment: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiped: list[Path] = []
+
+    def wipe(path: Path) -> None:
+        if path.parent == temporary and not wiped:
+            path.rmdir()
+            wiped.append(path)
+
+    make, opened = tempfile.mkdtemp, os.open
+
+    def making(*arguments: Any, **more: Any) -> str:
+        made = make(*arguments, **more)
+        if moment == "before it is opened":
+            wipe(Path(made))
+        return made
+
+    def opening(path: Any, *arguments: Any, **more: Any) -> int:
+        handle = opened(path, *arguments, **more)
+        wipe(Path(path))
+        return handle
+
+    monkeypatch.setattr(tempfile, "mkdtemp", making)
+    monkeypatch.setattr(os, "open", opening)
+    folder = PrivateFolder()
+    assert len(wiped) == 1 and folder.path.is_dir() and folder.path != wiped[0]
+    wipe_left_behind()
+    assert folder.path.is_dir()
+    folder.wipe()
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_mark_of_a_write_that_another_process_removes_at_once_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    closed, removed = os.close, []
+
+    def closing(handle: int) -> None:
+        closed(handle)
+        for path in (tmp_path / "shoal").rglob("*.lock"):
+            if not removed:
+                path.unlink()
+                removed.append(path)
+
+    monkeypatch.setattr(os, "close", closing)
+    mark = Mark.create("a write", [tmp_path / "out.csv"])
+    assert removed == [mark.lock_path] and mark.lock is not None and mark.lock_path.exists()
+    assert not list(left_behind())
+    mark.remove()
 
 
 @pytest.mark.parametrize("given", ["relative/folder", ""])
