@@ -239,7 +239,9 @@ class Checks:
     def covers(self, column: Column, cell: Any, kind: pa.DataType | None, row: int) -> bool | None:
         """Whether a cell of a quasi-identifier is true of a record, read as the manifest says."""
         stated = next(entry for entry in self.stated["columns"] if entry["name"] == column.name)
-        return self.lexicons[column.name].covers(cell, kind, row, as_it_was=stated.get("spelling") == "values")
+        as_it_was = stated.get("spelling") == "values"
+        sets = self.stated.get("hulls", {}).get(column.name) != "hierarchy"
+        return self.lexicons[column.name].covers(cell, kind, row, as_it_was=as_it_was, sets=sets)
 
     def _check_sliced(self, sheets: dict[str, Sheet], rows: list[int]) -> None:
         """Every table has, in every bucket, what the records have that the main table puts there."""

@@ -59,7 +59,7 @@ class Lexicon:
         }
         texts = [raw for raw in held if isinstance(raw, str)]
         self.day_first = self.reading == "moments" and all(map(DAY_FIRST.fullmatch, texts)) and bool(texts)
-        self._covered: dict[tuple[Any, int], bool | None] = {}
+        self._covered: dict[tuple[Any, int, bool], bool | None] = {}
 
     @staticmethod
     def _present(raw: Any, case: Case) -> Any:
@@ -109,20 +109,22 @@ class Lexicon:
 
     # ------------------------------------------------------------------------------------------ what a cell is true of
 
-    def covers(self, shown: Any, kind: pa.DataType | None, row: int, *, as_it_was: bool) -> bool | None:
+    def covers(
+        self, shown: Any, kind: pa.DataType | None, row: int, *, as_it_was: bool, sets: bool = True
+    ) -> bool | None:
         """Whether a published cell of a quasi-identifier is true of a record; None where it is a number or a date that
         can only be the mean of its class. `as_it_was`: the manifest says that cells are values or `*`, so that one that
-        looks like a set or an interval is a value."""
+        looks like a set or an interval is a value. `sets`: it does not say that cells are labels of the hierarchy."""
         if self.day_first and isinstance(shown, str) and ISO_DAY.search(shown):
             return False  # days come out in the format that they came in
         if as_it_was:
             return shown == "*" or self._says(shown, kind, self.values[row])
-        key = (shown if isinstance(shown, str) else repr(shown), row)
+        key = (shown if isinstance(shown, str) else repr(shown), row, sets)
         if key not in self._covered:
-            self._covered[key] = self._covers(shown, kind, row)
+            self._covered[key] = self._covers(shown, kind, row, sets=sets)
         return self._covered[key]
 
-    def _covers(self, shown: Any, kind: pa.DataType | None, row: int) -> bool | None:
+    def _covers(self, shown: Any, kind: pa.DataType | None, row: int, *, sets: bool) -> bool | None:
         column, value = self.column, self.values[row]
         if shown is None or shown == "":
             return value is None
@@ -143,7 +145,7 @@ class Lexicon:
         if text is None:
             return False
         own = self._texts(row)
-        if text.startswith("{") and any(f"|{spelled}|" in f"|{text[1:-1]}|" for spelled in own):
+        if sets and text.startswith("{") and any(f"|{spelled}|" in f"|{text[1:-1]}|" for spelled in own):
             return True
         if any(self._generalizes(text, spelled, value) for spelled in own):
             return True

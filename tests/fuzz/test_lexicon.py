@@ -8,10 +8,10 @@ from tests.fuzz.drawing import drawn
 from tests.fuzz.lexicon import Lexicon
 
 
-def covered(cell: str, *values: str, as_it_was: bool = False) -> list[bool | None]:
+def covered(cell: str, *values: str, as_it_was: bool = False, sets: bool = True) -> list[bool | None]:
     """Of which of some values a cell is true."""
     lexicon = Lexicon(Column("x", "quasi", values), drawn(1))
-    return [lexicon.covers(cell, None, row, as_it_was=as_it_was) for row in range(len(values))]
+    return [lexicon.covers(cell, None, row, as_it_was=as_it_was, sets=sets) for row in range(len(values))]
 
 
 def test_an_interval_holds_what_lies_between_its_ends_to_the_last_digit() -> None:
@@ -24,6 +24,7 @@ def test_an_interval_holds_what_lies_between_its_ends_to_the_last_digit() -> Non
 @pytest.mark.parametrize(("as_it_was", "of"), [(True, [True, False, False]), (False, [True, True, True])])
 def test_a_value_that_looks_like_a_set_is_one_where_the_manifest_says_so(as_it_was: bool, of: list[bool]) -> None:
     assert covered("{a|b}", "{a|b}", "a", "b", as_it_was=as_it_was) == of
+    assert covered("{a|b}", "{a|b}", "a", "b", sets=not as_it_was) == of
     assert covered("*", "{a|b}", "a", "b", as_it_was=as_it_was) == [True] * 3
 
 
