@@ -198,6 +198,8 @@ class Checks:
         exact = quantity(raw, column.type)
         if exact is not None and number(cell) == exact:
             return True
+        if as_text and moment(raw, column.type) is not None and moment(cell, pa.string()) == moment(raw, column.type):
+            return True
         kind = column.type if as_text else sheet.types.get(column.name, column.type)
         return bool(_texts(cell, kind) & _texts(raw, column.type))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.fuzz.case import Column
 from tests.fuzz.checking import JUDGED, Checks, demand
-from tests.fuzz.meaning import number, quantity
+from tests.fuzz.meaning import quantity
 
 SWAPPING, SIGNED, RANKED = "rank-swapping", "multiplicative-noise", ("resampling", "distortion")
 KEEPING = (SWAPPING, "shuffling", "targeted-swapping")
@@ -47,7 +47,7 @@ def _check_column(checks: Checks, column: Column) -> None:
             demand(shown == [values[row] for row in checks.rows], "a perturbation changed a sensitive value")
         return
     numbers = [
-        (quantity(column.values[row], column.type), number(cell))
+        (quantity(column.values[row], column.type), quantity(cell, sheet.types.get(column.name, column.type)))
         for cell, row in zip(cells, checks.rows, strict=True)
         if values[row] is not None
     ]
