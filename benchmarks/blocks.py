@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.foundation import QUASI
-from benchmarks.scale import _RELEASE, Work
+from benchmarks.scale import WATCHED, Work
 from shoal import samples
 
 FILE = 1_000_000
@@ -36,7 +36,7 @@ def generated(folder: Path, millions: int) -> Path:
 def released(table: Path, folder: Path, algorithm: str) -> Work:
     engine = f"duckdb:memory_limit={LIMIT},temporary={folder}"
     script = (
-        f"import shoal\n{_RELEASE}lap('starting')\nstages.clear()\n"
+        f"import shoal\n{WATCHED}lap('starting')\nstages.clear()\n"
         f"data = shoal.read({str(table)!r}, quasi={[*QUASI, 'income']!r}, engine={engine!r}, "
         "hierarchies=shoal.samples.hierarchies('census'))\nlap('reading')\ncurrent[0] = 'searching'\n"
         f"release = shoal.anonymize(data, 'k-anonymity:k=5', algorithm={algorithm!r}, seed=1, run=run)\n"

@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 
 import shoal
+from shoal.diagnosis.detection import Detection
 
 ROLES = ("identifier", "quasi", "sensitive")
 SPELLED = {"identifier": "identifiers", "quasi": "quasi", "sensitive": "sensitive"}
@@ -77,7 +78,7 @@ def frame(entry: Mapping[str, Any], folder: Path) -> pd.DataFrame:
     return table.drop(columns=[name for name in table.columns if name.startswith("Unnamed: 0")])
 
 
-def compared(entry: Mapping[str, Any], detection: shoal.Detection) -> Iterable[tuple[str, str, str]]:
+def compared(entry: Mapping[str, Any], detection: Detection) -> Iterable[tuple[str, str, str]]:
     """Every column that is counted, with the role that people gave it and the one that detection suggests."""
     people = [entry["person"]] if "person" in entry else []
     given = {name: role for role in ROLES for name in entry.get(SPELLED[role], ())} | dict.fromkeys(

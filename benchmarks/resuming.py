@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -60,7 +59,7 @@ def resuming(millions: int, folder: Path, algorithm: str) -> None:
     arguments = [
         "anonymize", str(table), "-o", str(out), "--quasi", ",".join(QUASI), "--k", "5", "--suppression", "0.01",
         "--seed", "1", "--algorithm", algorithm, "--engine", f"duckdb:memory_limit={LIMIT},temporary={folder}",
-        "--hierarchies", str(samples.hierarchies("census")), "--rows-per-file", "1000000",
+        "--hierarchies", str(samples.hierarchies("census")), "--rows-per-file", "1000000", "--overwrite",
     ]  # fmt: skip
     print(f"{millions} million census rows × {len(QUASI)} quasi-identifiers, {algorithm}:", flush=True)
     plain = measured(arguments)
@@ -68,7 +67,6 @@ def resuming(millions: int, folder: Path, algorithm: str) -> None:
     kept = measured([*arguments, "--resume-dir", str(state)])
     print(f"  undisturbed: {plain:.1f} s; with a state: {kept:.1f} s", flush=True)
     for stage in STAGES:
-        shutil.rmtree(out)
         measured([*arguments, "--resume-dir", str(state)], stage)
         size = sum(path.stat().st_size for path in state.iterdir())
         again = measured([*arguments, "--resume-dir", str(state)])
