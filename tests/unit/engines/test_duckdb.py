@@ -1,6 +1,7 @@
 """The DuckDB engine: files, folders and databases, its limits, and what it says when something is wrong."""
 
 import datetime as dt
+import functools
 import gc
 import math
 import os
@@ -52,6 +53,44 @@ def figures(data):
         data.summary.sizes.tolist(),
         data.summary.histogram().counts.tolist(),
     )
+
+
+ODD = {
+    "age": [20 + row % 7 for row in range(90)],
+    "sex": ["fm"[row % 2] for row in range(90)],
+    "dose": [(" 1.50", "1.5", "-0", None, "0.0")[row % 5] for row in range(90)],
+    "disease": [("flu", "cold", "")[row % 3] for row in range(90)],
+    "level": [(0.0, -0.0, math.nan, None, 0.1)[row % 5] for row in range(90)],
+    "zero": [(0.0, -0.0)[row % 2] for row in range(90)],
+    "signed": [(1.5, -2.0, math.nan, None)[row % 4] for row in range(90)],
+    "day": [(dt.date(2020, 1, 1 + row % 3), None)[row % 2] for row in range(90)],
+    "at": [dt.datetime(2020, 1, 1, row % 3, tzinfo=dt.UTC) for row in range(90)],
+    "took": [dt.timedelta(seconds=row % 4) for row in range(90)],
+    "paid": [Decimal(row % 4).scaleb(-1) for row in range(90)],
+    "person": [f"p{row // 2}" for row in range(90)],
+}
+
+
+@pytest.mark.parametrize(
+    "roles", [{}, {"missing_rules": {"dose": "drop"}, "person": "person"}], ids=["records", "people"]
+)
+def test_hashes_that_are_looked_up_are_those_of_the_default_engine(roles, monkeypatch):
+    read = functools.partial(
+        shoal.read, pl.DataFrame(ODD), quasi=["age", "dose", "level"], sensitive=["disease"], **roles
+    )
+    default, made, looked_up = (read(engine=engine) for engine in ("embedded", "duckdb", "duckdb"))
+    listed = [[*data.listing(1), *data.table.sample(["age", "dose"], 40, 1)] for data in (default, made)]
+    monkeypatch.setattr("shoal.engines.duckdb.table.MANY", 0)
+    listed.append([*looked_up.listing(1), *looked_up.table.sample(["age", "dose"], 40, 1)])
+    for expected, *others in zip(*listed, strict=True):
+        assert all(np.array_equal(expected, other) for other in others)
+    assert not made.table._hashes[1] and set(looked_up.table._hashes[1]) == {*ODD} - {"at", "zero"}
+    names = [] if "person" in roles else ["person"]
+    releases = [
+        shoal.anonymize(data, "k-anonymity:k=3", algorithm="k-member", seed=1, allow_plain=names).frame
+        for data in (default, looked_up)
+    ]
+    assert releases[0].equals(releases[1])
 
 
 @pytest.fixture

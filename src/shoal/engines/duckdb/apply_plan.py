@@ -22,7 +22,7 @@ from shoal.engines.common.dictionaries import one_chunk
 from shoal.engines.common.hashing import row_hashes
 from shoal.engines.duckdb.encoding import loadable, pack
 from shoal.engines.duckdb.hashing import cell_hash
-from shoal.engines.duckdb.plain import numbered_values, repeating_columns
+from shoal.engines.duckdb.plain import numbered_values
 from shoal.engines.duckdb.published_table import DuckDBPublished, ExpressedColumn
 from shoal.engines.duckdb.session import DatabaseSession, Stored, quoted
 from shoal.engines.duckdb.table import DuckDBTable
@@ -172,15 +172,9 @@ class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
         values = self._session.load(leaves, cast)
         draft.add_coded(key, name, f"b.k{self.table.places[name]}", values, self.table.source.type_of(name))
 
-    @cached_property
-    def _repeating(self) -> frozenset[str]:
-        """The plain columns that are stored as numbers of their values."""
-        plain = [name for name in self.table.source.names if name not in self.table.columns]
-        return repeating_columns(self.table.source, plain)
-
     def _add_plain(self, draft: _DuckDBDraft, key: str, name: str) -> None:
         source, value = self.table.source, f"b.c{self.table.source.names.index(name)}"
-        if name not in self._repeating:
+        if name not in self.table.repeating:
             draft.add(key, name, value, source.kinds[name], source.type_of(name))
             return
         values = numbered_values(source, name)

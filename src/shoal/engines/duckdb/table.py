@@ -23,6 +23,7 @@ from shoal.engines.common.table import QueriedTable
 from shoal.engines.duckdb.encoding import DuckDBTally, join_codes
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.identity import identifiers, published_value
+from shoal.engines.duckdb.plain import FEW, MANY, numbered_values, repeating_columns, spelled_alike
 from shoal.engines.duckdb.session import Stored, quoted
 from shoal.engines.duckdb.source import DuckDBSource
 from shoal.parsing.identifiers import one_spelling
@@ -51,6 +52,7 @@ class DuckDBTable(QueriedTable):
     columns: Mapping[str, DuckDBColumn]
     tally: DuckDBTally = field(kw_only=True)
     _identifiers: dict[str, Stored] = field(default_factory=dict)
+    _hashes: dict[int, Mapping[str, Stored]] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -136,28 +138,65 @@ class DuckDBTable(QueriedTable):
         codes = {f"l{self.places[name]}": (f"s.{quoted(name)}", self.columns[name].codes) for name in names}
         selected = [f"l{self.places[name]}.code AS k{self.places[name]}" for name in names]
         selected += [f"s.{quoted(name)} AS c{self.source.names.index(name)}" for name in plain]
-        origin = join_codes(self.source.relation, codes)
+        respelled = ""
         if seed is not None:
-            hashes = [
-                cell_hash(name, self._published(name), self.source.kinds[name], self.source.type_of(name), seed)
-                for name in self.source.names
-            ]
+            hashes = []
+            for at, name in enumerate(self.source.names):
+                value, stored = f"s.{quoted(name)}", self._hashed(seed).get(name)
+                alias = f"l{self.places[name]}" if name in self.columns else f"h{at}"
+                if stored is not None:
+                    codes[alias] = value, stored
+                    hashes.append(f"{alias}.hash")
+                    continue
+                other = self._respelled(name, value, f"r{at}")
+                respelled += other
+                hashes.append(self._cell_hash(name, value, f"r{at}" if other else None, seed))
             selected.append(f"{row_hash(hashes)} AS hash")
-            for name, column in self.columns.items():
-                if column.respelled is not None and name not in self.known:
-                    other = f"r{self.places[name]}"
-                    origin += f" LEFT JOIN {column.respelled} AS {other} ON {other}.value = s.{quoted(name)}"
+        origin = join_codes(self.source.relation, codes) + respelled
         bounds = [f"l{self.places[name]}.code BETWEEN {a} AND {b}" for name, (a, b) in self.between.items()]
         where = f" WHERE {' AND '.join(bounds)}" if bounds else ""
         return f"(SELECT {', '.join(selected)} FROM {origin}{where})"
 
-    def _published(self, name: str) -> str:
-        """A value of a record as it is published, where the column has a role."""
-        value, column = f"s.{quoted(name)}", self.columns.get(name)
-        if column is None or name in self.known:
-            return value
-        other = None if column.respelled is None else f"r{self.places[name]}"
-        return published_value(value, self.source.kinds[name], other)
+    def _cell_hash(self, name: str, value: str, other: str | None, seed: int) -> str:
+        """The hash of a value, as it is published where the column has a role."""
+        kind = self.source.kinds[name]
+        if name in self.columns and name not in self.known:
+            value = published_value(value, kind, other)
+        return cell_hash(name, value, kind, self.source.type_of(name), seed)
+
+    def _respelled(self, name: str, value: str, alias: str) -> str:
+        """A join with the values of a column that are published in another spelling; empty where there are none."""
+        column = self.columns.get(name)
+        if column is None or column.respelled is None or name in self.known:
+            return ""
+        return f" LEFT JOIN {column.respelled} AS {alias} ON {alias}.value = {value}"
+
+    @cached_property
+    def repeating(self) -> frozenset[str]:
+        """The plain columns whose values are numbered."""
+        return repeating_columns(self.source, [name for name in self.source.names if name not in self.columns])
+
+    def _hashed(self, seed: int) -> Mapping[str, Stored]:
+        """The values of columns that repeat few, each with its hash, and with its code where the column has a role."""
+        if seed not in self._hashes:
+            made = {}
+            if self.records >= MANY:
+                made = {name: numbered_values(self.source, name, seed) for name in self.repeating}
+                made |= {name: self._hashed_codes(name, seed) for name in self.columns if self._repeats(name)}
+            self._hashes.setdefault(seed, made)  # those of another thread that was faster may be in use
+        return self._hashes[seed]
+
+    def _repeats(self, name: str) -> bool:
+        """Whether a column with a role has few values, of which equal ones are hashed alike."""
+        kind = self.source.kinds[name]
+        if not spelled_alike(kind) or (name in self.known and kind in ("FLOAT", "DOUBLE")):
+            return False
+        return bool(self.session.value(f"SELECT count(*) <= {FEW} FROM {self.columns[name].codes}"))
+
+    def _hashed_codes(self, name: str, seed: int) -> Stored:
+        other = self._respelled(name, "c.value", "r")
+        hashed = self._cell_hash(name, "c.value", "r" if other else None, seed)
+        return self.source.session.create(f"SELECT c.*, {hashed} AS hash FROM {self.columns[name].codes} AS c{other}")
 
     def _sample_columns(self, names: Sequence[str], records: int) -> dict[str, pa.ChunkedArray]:
         places = self.session.load(pa.table({"place": spaced(self.records, records)}))
