@@ -5,6 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.prefetching import AHEAD, soon
+
+_NEAR = 1 << 19
+"""Leaves that stay in the cache, more or less."""
 
 
 class Charges(NamedTuple):
@@ -55,7 +59,10 @@ def counted(levels, table, firsts, counts, rest, domain):
     rows = np.empty(len(levels), np.int64)
     for position in range(len(levels)):
         rows[position] = code_starts[position] + levels[position] * leaf_counts[position]
+    far = table.leaves.size > _NEAR
     for owner in range(len(counts)):
+        if far and owner + AHEAD < len(counts) and counts[owner + AHEAD]:
+            soon(table.leaves, firsts[owner + AHEAD] * len(levels))
         if counts[owner]:
             first = firsts[owner]
             for position in range(len(levels)):

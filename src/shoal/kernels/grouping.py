@@ -7,6 +7,7 @@ of them for the first time takes longer than the work.
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.prefetching import AHEAD, soon
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -76,6 +77,10 @@ def aggregate(keys, weights, slots, counts, used):
     mask = len(slots) - 1
     weighted = len(weights) > 0
     for row in range(len(keys)):
+        if row + AHEAD < len(keys):
+            place = slot_of(keys[row + AHEAD], shift)
+            soon(slots, place)
+            soon(counts, place)
         key = keys[row]
         place = slot_of(key, shift)
         while slots[place] != key and slots[place] >= 0:

@@ -9,10 +9,13 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.grouping import slot_of
+from shoal.kernels.prefetching import soon
 
 WIDEST = 2.0**62
 _CHUNK = 1 << 11
 """Tuples whose keys are made at once: they stay in the cache."""
+_NEAR = 1 << 19
+"""Slots that stay in the cache, more or less."""
 
 
 class Domain(NamedTuple):
@@ -72,7 +75,12 @@ def _lookup(levels, packs, domain, table):
         space *= widths[position, levels[position]]
     if space > WIDEST:
         return np.int64(-1)
+    # The last attribute varies fastest: tuples, which are sorted, have keys that lie near to one another.
     stride = np.int64(1)
+    strides = np.empty(len(levels), np.int64)
+    for attribute in range(len(levels) - 1, -1, -1):
+        strides[attribute] = stride
+        stride *= widths[attribute, levels[attribute]]
     for pack in packs:
         begin = pack_starts[pack]
         table[begin] = 0
@@ -85,9 +93,8 @@ def _lookup(levels, packs, domain, table):
             for entry in range(filled - 1, -1, -1):
                 before = table[begin + entry]
                 for leaf in range(leaves - 1, -1, -1):
-                    table[begin + entry * leaves + leaf] = before + codes[row + leaf] * stride
+                    table[begin + entry * leaves + leaf] = before + codes[row + leaf] * strides[attribute]
             filled *= leaves
-            stride *= widths[attribute, levels[attribute]]
     return stride
 
 
@@ -157,10 +164,19 @@ def number(levels, packed, most, domain, scratch):
         bits += 1
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
-    for slot in range(space if direct else 1 << bits):
+    used = space if direct else 1 << bits
+    far = used > _NEAR
+    for slot in range(used):
         slots[slot] = -1
     for begin in range(0, tuples, _CHUNK):
-        for at in range(_keyed(begin, packed, packs, domain, table, keys)):
+        count = _keyed(begin, packed, packs, domain, table, keys)
+        if far:
+            for at in range(count):
+                slot = keys[at] if direct else slot_of(keys[at], shift)
+                soon(slots, slot)
+                if not direct:
+                    soon(slot_keys, slot)
+        for at in range(count):
             key, row = keys[at], begin + at
             slot = key
             if not direct:

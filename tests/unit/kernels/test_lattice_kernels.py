@@ -62,6 +62,34 @@ def test_classes_are_those_of_plain_python(node: tuple[int, ...], pack: int, mon
         assert found.sizes[owner] == sizes[key]
 
 
+@pytest.mark.parametrize("node", [(0, 0, 0), (1, 0, 1), (1, 1, 1)])
+def test_tables_that_do_not_fit_into_the_cache(node: tuple[int, ...]) -> None:
+    """Keys that are hashed, the first ones, and keys that are addressed directly; memory is asked for in advance."""
+    generator, rows = np.random.default_rng(6), 300_000
+    sizes = (900, 800, 1600)
+    frame = pl.DataFrame({f"c{at}": generator.integers(0, size, rows) for at, size in enumerate(sizes)})
+    tens = {
+        name: shoal.Hierarchy.from_paths(name, [(str(value), str(value // 10), "*") for value in range(size)])
+        for name, size in zip(frame.columns, sizes, strict=True)
+    }
+    data = shoal.read(frame, quasi=frame.columns, hierarchies=tens)
+    groupings = Groupings(data.summary)
+    found = groupings.grouped(node)
+    keys = np.stack(
+        [tree.codes[level][row] for tree, level, row in zip(data.hierarchies, node, data.summary.keys, strict=True)]
+    )
+    values, firsts, owners = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)  # classes are numbered as they come
+    assert np.array_equal(found.owners, np.argsort(order)[owners.ravel()])
+    assert np.array_equal(found.firsts, firsts[order])
+    assert np.array_equal(found.sizes, np.bincount(owners.ravel(), data.summary.sizes)[order])
+    counts = found.sizes // 2
+    occurrences = counted(np.array(node), groupings.table, found.firsts, counts, False, groupings.domain)
+    for position, start in enumerate(groupings.domain.leaf_starts):
+        expected = np.bincount(values[position][order], counts, minlength=sizes[position])
+        assert np.array_equal(occurrences[start : start + sizes[position]], expected)
+
+
 @pytest.mark.parametrize("rest", [False, True])
 @pytest.mark.parametrize("node", LEVELS)
 def test_values_of_some_records(node: tuple[int, ...], rest: bool) -> None:

@@ -250,7 +250,7 @@ class Groupings:
         from shoal.kernels.lattice import Packed
 
         firsts = grouping.firsts.copy()
-        columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
+        columns = np.take(self.raw.tuples.columns, firsts, axis=1)
         classes = self.classes(grouping)
         tuples = Packed(columns, classes.sizes, firsts)
         return Base(node, tuples, classes.sensitive, classes.people, classes.households, classes.weights)
