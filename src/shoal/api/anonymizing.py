@@ -172,14 +172,11 @@ def anonymize(
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
-    release = replace(
-        release,
-        method=method,
-        provenance=stated,
-        notes=tuple(
-            filter(None, (cut, partly_hidden, plain.sentence, *_deviations(recoding), *consistency_notes(recoding)))
-        ),
-    )
+    release = replace(release, method=method, provenance=stated)
+    risk = release.plain_risk
+    told = plain.sentence(warned=risk is not None and risk.above)
+    notes = (cut, partly_hidden, told, *_deviations(recoding), *consistency_notes(recoding))
+    release = replace(release, notes=tuple(filter(None, notes)))
     run.report(PUBLISHED, "verifying")
     with data.engine.watch(verifying, "verifying"):
         release.view.check(data, recoding)

@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.core.contracts.form import Linked
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import percent
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 from shoal.core.schema import NAMING, Role
@@ -67,13 +68,13 @@ class PlainColumns:
         if refused:
             raise PlainColumnError(refused)
 
-    @property
-    def sentence(self) -> str:
-        """What a holder should know of them before publishing; empty when there is nothing to say."""
+    def sentence(self, *, warned: bool = False) -> str:
+        """What a holder should know of them before publishing; empty when there is nothing to say. Whoever was `warned`
+        knows how many they single out."""
         one = len(self.columns) == 1
         parts = []
-        if self.alone:
-            share = f"{max(self.singled_out, 0.001):.1%}"
+        if self.alone and not warned:
+            share = percent(self.singled_out)
             parts.append(f"{'it singles' if one else 'together they single'} out {share} of the {self.unit}")
         telling = [name for name in self.allowed if name in self.telling]
         for names, what in (

@@ -38,7 +38,10 @@ def test_people_are_counted(engine: str, tmp_path: Path) -> None:
     assert stated["singled_out"] == alone_by_hand(visits()) and stated["people"] == 40
     risk = release.plain_risk
     assert risk is not None and risk.share == stated["singled_out"] / 40 and risk.unit == "people"
-    assert "of the people" in risk.warning and "of the people" in " ".join(release.notes)
+    assert risk.above and "of the people" in risk.warning and not release.notes
+    calm = shoal.anonymize(data, "k-anonymity:k=2", algorithm="optimal", allow_plain=["ward", "paid"], seed=1)
+    assert calm.plain_risk is not None and not calm.plain_risk.above
+    assert calm.notes == ("2 plain columns are published as they are: together they single out 42 % of the people",)
     release.write(tmp_path / "release.csv")
     assert shoal.verify(tmp_path / "release.csv").holds
 

@@ -79,16 +79,17 @@ class DuckDBTable(QueriedTable):
     def identifiers(self, name: str) -> Stored:
         """The distinct values of a column with what they `said`, whatever their type and however they are spelled."""
         if name not in self._identifiers:
-            column = self.columns.get(name)
-            if column is None:
-                self._identifiers[name] = identifiers(self.source, name)
-            else:
-                labels = leaf_identifiers(column.hierarchy)
-                loaded = self.session.load(pa.table({"code": np.arange(len(labels), dtype=np.int32), "said": labels}))
-                self._identifiers[name] = self.session.create(
-                    f"SELECT value, said FROM {column.codes} JOIN {loaded} USING (code)"
-                )
+            # That of another thread that was faster may be in use, and goes with whoever holds it.
+            self._identifiers.setdefault(name, self._listed_identifiers(name))
         return self._identifiers[name]
+
+    def _listed_identifiers(self, name: str) -> Stored:
+        column = self.columns.get(name)
+        if column is None:
+            return identifiers(self.source, name)
+        labels = leaf_identifiers(column.hierarchy)
+        loaded = self.source.session.load(pa.table({"code": np.arange(len(labels), dtype=np.int32), "said": labels}))
+        return self.source.session.create(f"SELECT value, said FROM {column.codes} JOIN {loaded} USING (code)")
 
     def _joined_identifiers(self, name: str, alias: str) -> str:
         """A join of records `b` with what a column of theirs said."""
@@ -183,7 +184,7 @@ class DuckDBTable(QueriedTable):
             if self.records >= MANY:
                 made = {name: numbered_values(self.source, name, seed) for name in self.repeating}
                 made |= {name: self._hashed_codes(name, seed) for name in self.columns if self._repeats(name)}
-            self._hashes.setdefault(seed, made)  # those of another thread that was faster may be in use
+            self._hashes.setdefault(seed, made)  # as above
         return self._hashes[seed]
 
     def _repeats(self, name: str) -> bool:
