@@ -75,12 +75,13 @@ class Dataset:
     @cached_property
     def summary(self) -> Classes:
         """The distinct tuples of all quasi-identifiers, with counts and sensitive histograms."""
-        return self._summarized()
-
-    def _summarized(self) -> Classes:
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
-        quasi, person = self.schema.quasi, self.schema.person
+        return self.summarized(self.schema.quasi)
+
+    def summarized(self, quasi: tuple[str, ...]) -> Classes:
+        """The distinct tuples of some quasi-identifiers."""
+        person = self.schema.person
         summary = self._completed(self.table.group(quasi, self.schema.sensitive, person=person))
         if not self.schema.strict:
             return summary

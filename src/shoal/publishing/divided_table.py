@@ -29,8 +29,8 @@ class TableBlock(Dataset):
 
     whole: Whole = field(kw_only=True)
 
-    def _summarized(self) -> Classes:
-        own = super()._summarized()
+    def summarized(self, quasi: tuple[str, ...]) -> Classes:
+        own = super().summarized(quasi)
         histograms = tuple(map(Histogram.compared, own.sensitive, self.whole.sensitive))
         return replace(own, sensitive=histograms, records=self.whole.records)
 

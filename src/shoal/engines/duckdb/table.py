@@ -111,9 +111,13 @@ class DuckDBTable(QueriedTable):
         return tuple(self._fetch(names, f"{self.rows(names, seed=seed)} ORDER BY hash LIMIT {int(records)}"))
 
     def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> DuckDBTable:
-        between = {name: (int(least), int(most)) for name, least, most in zip(quasi, low, high, strict=True)}
+        between = {
+            name: (int(least), int(most))
+            for name, least, most in zip(quasi, low, high, strict=True)
+            if least > 0 or most < self.columns[name].hierarchy.size - 1
+        }
         inside = " AND ".join(f"{self.tally.code(name)} BETWEEN {a} AND {b}" for name, (a, b) in between.items())
-        stored = self.session.create(f"SELECT * FROM {self.tally.table} WHERE {inside}")
+        stored = self.session.create(f"SELECT * FROM {self.tally.table} WHERE {inside or 'true'}")
         return replace(self, tally=replace(self.tally, table=stored), between=between)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
