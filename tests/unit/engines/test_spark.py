@@ -24,7 +24,7 @@ from shoal.core.run import Run
 from shoal.engines.spark import Spark
 from shoal.engines.spark.hashing import ascending, row_hash
 from shoal.engines.spark.session import DISK_FULL, ClusterSession, _plain, compute
-from shoal.errors import CancelledError, InfeasibleError, InputError, OutputError
+from shoal.errors import CancelledError, InfeasibleError, InputError, OutputError, ShoalError
 
 SECRET = "canary4711"
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
@@ -187,6 +187,18 @@ def test_what_spark_says_is_not_passed_on():
 def test_a_driver_without_memory_is_told_what_to_do(text):
     told = _plain(f"{text} {SECRET}", "the table", "Py4JJavaError")
     assert "spark.driver.memory" in str(told) and SECRET not in str(told) and not isinstance(told, CancelledError)
+
+
+def test_a_result_that_is_too_large_for_the_driver_says_what_to_raise(spark):
+    data = shoal.read(spark.createDataFrame(table(200).to_arrow()), **ROLES)
+    settings = spark.sparkContext._jsc.sc().conf()
+    settings.set("spark.driver.maxResultSize", "1b")
+    try:
+        with pytest.raises(ShoalError, match=r"^[^:]+: its distinct rows .* raise spark\.driver\.maxResultSize"):
+            shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", seed=3)
+    finally:
+        settings.remove("spark.driver.maxResultSize")
+    assert data.records == 200
 
 
 def test_a_worker_whose_disk_is_full_says_so_and_nothing_is_left(spark, small_disk):

@@ -281,6 +281,11 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
             f"{what}: Spark stopped in the middle of the work, most likely for lack of memory in the driver; give it "
             "more (spark.driver.memory) and run it again"
         )
+    if "maxResultSize" in text:
+        return ShoalError(
+            f"{what}: its distinct rows take more room on their way to the driver than Spark allows; raise "
+            "spark.driver.maxResultSize, name fewer columns, or use the duckdb engine"
+        )
     if "cancelled" in text:
         return CancelledError("the job was stopped; nothing was written")
     if DISK_FULL in text or any(words in text for words in _FULL):
