@@ -190,11 +190,13 @@ def is_numeric(dataset: Dataset, name: str) -> bool:
 def varying(values: Floats, names: tuple[str, ...]) -> Floats:
     """The standard deviation of each column; one with a single value is refused, because noise in proportion to its
     spread would leave it as it is."""
-    with np.errstate(invalid="ignore"):
-        deviations: Floats = np.array([np.nanstd(column) if (~np.isnan(column)).any() else 0.0 for column in values.T])
-    constant = [name for name, deviation in zip(names, deviations, strict=True) if deviation <= 0]
-    if constant:
-        raise ParameterError(f"column {constant[0]!r} has one value only, so there is no spread to measure noise by")
+    deviations = np.zeros(len(names))
+    for place, (name, column) in enumerate(zip(names, values.T, strict=True)):
+        present = column[~np.isnan(column)]
+        if not len(present) or present.min() == present.max():  # the deviation of equal values may be a little above 0
+            raise ParameterError(f"column {name!r} has one value only, so there is no spread to measure noise by")
+        with np.errstate(invalid="ignore"):
+            deviations[place] = np.nanstd(column)
     return deviations
 
 

@@ -146,6 +146,8 @@ def test_missing_values_stay_the_seed_decides_and_nothing_is_claimed(name):
     [
         ({"age": [1, 1, 1]}, "additive-noise", ParameterError, "one value only"),
         ({"age": [1, 1, 1]}, "distortion", ParameterError, "one value only"),
+        ({"age": [1.1] * 6}, "additive-noise", ParameterError, "one value only"),  # whose deviation is not quite 0
+        ({"age": [1.1] * 6}, "distortion", ParameterError, "one value only"),
         ({"age": [1, 2, 3], "sex": ["f", "m", "f"]}, "additive-noise:columns=sex", ParameterError, "not numeric"),
         ({"sex": ["f", "m", "f"]}, "resampling", SchemaError, "no quasi-identifier is numeric"),
         ({"age": [1, 2, 3]}, "pram", SchemaError, "no quasi-identifier is categorical"),
