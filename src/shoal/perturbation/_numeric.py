@@ -191,12 +191,14 @@ def varying(values: Floats, names: tuple[str, ...]) -> Floats:
     """The standard deviation of each column; one with a single value is refused, because noise in proportion to its
     spread would leave it as it is."""
     deviations = np.zeros(len(names))
-    for place, (name, column) in enumerate(zip(names, values.T, strict=True)):
+    for place, column in enumerate(values.T):
         present = column[~np.isnan(column)]
-        if not len(present) or present.min() == present.max():  # the deviation of equal values may be a little above 0
-            raise ParameterError(f"column {name!r} has one value only, so there is no spread to measure noise by")
-        with np.errstate(invalid="ignore"):
-            deviations[place] = np.nanstd(column)
+        if len(present) and present.min() < present.max():  # the deviation of equal values may be a little above 0
+            with np.errstate(invalid="ignore"):
+                deviations[place] = np.nanstd(column)
+    constant = [name for name, deviation in zip(names, deviations, strict=True) if deviation <= 0]
+    if constant:
+        raise ParameterError(f"column {constant[0]!r} has one value only, so there is no spread to measure noise by")
     return deviations
 
 
