@@ -67,9 +67,7 @@ def _check_numbers(checks: Checks, pairs: list[tuple[Fraction, Fraction]], weigh
         shown = [cell for _, cell in sorted(ordered, key=lambda pair: (pair[0], pair[1]))]
         demand(shown == sorted(shown), f"{name} changed the ranks")
     if name in MEANS and pairs:
-        weighed = (
-            list(zip(weights, pairs, strict=True)) if name == "microaggregation" else [(1, pair) for pair in pairs]
-        )
+        weighed = list(zip(weights, pairs, strict=True))
         moved = abs(sum(weight * (shown - true) for weight, (true, shown) in weighed))
         whole = sum(weight * abs(true) for weight, (true, _) in weighed)
         demand(moved <= Fraction(1, 10**6) * whole, f"{name} changed a mean")
