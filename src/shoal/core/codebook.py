@@ -76,13 +76,15 @@ class Codebook:
 
     @classmethod
     def of_ranges(
-        cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, interval: bool, hide: bool = False
+        cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, interval: bool, hide: bool = False, top: bool = False
     ) -> Codebook:
         """Ranges of leaves, as intervals where that is wanted, else as nodes; with `hide`, a range of all leaves tells
-        not even its ends."""
+        not even its ends, and with `top` it reads as the top does, though a lower node may hold as many."""
         labels = [
-            hierarchy.label(*pair, interval=interval and not (hide and pair[1] - pair[0] + 1 == hierarchy.size))
-            for pair in zip(low.tolist(), high.tolist(), strict=True)
+            hierarchy.labels[-1][0]
+            if top and 1 < last - first + 1 == hierarchy.size
+            else hierarchy.label(first, last, interval=interval and not (hide and last - first + 1 == hierarchy.size))
+            for first, last in zip(low.tolist(), high.tolist(), strict=True)
         ]
         return cls._of(hierarchy, labels, low, high, raw=bool(np.all(low == high)))
 

@@ -96,6 +96,16 @@ def test_linked_columns_are_hidden_along() -> None:
     assert release.recoding.facts["bound"] == 4
 
 
+@pytest.mark.parametrize("model", ["k-anonymity:k=2", "wildcard-k-anonymity:k=2", "k-combinations:k=2,size=2"])
+def test_a_hidden_cell_reads_as_the_top_though_a_lower_node_holds_all_values(model: str) -> None:
+    table = pl.DataFrame({"age": ["1", "2", "2", "2"], "sex": list("ffmm"), "note": list("abcc")})
+    data = shoal.read(table, quasi=["age", "sex"], hierarchies={"age": "intervals:width=2.5"})
+    assert data.hierarchies[0].labels[1].tolist() == ["[0-2.5)"]
+    release = shoal.anonymize(data, model, algorithm="cell-suppression:linked=age=note", seed=1)
+    ages, notes = release.frame["age"].to_list(), release.frame["note"].to_list()
+    assert {"*"} < set(ages) <= {"1", "2", "*"} and [age == "*" for age in ages] == [note == "*" for note in notes]
+
+
 def test_strata_are_never_hidden() -> None:
     rows = [("north", "30"), ("north", "31"), ("south", "30"), ("south", "30")]
     data = opened(rows)

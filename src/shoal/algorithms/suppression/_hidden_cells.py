@@ -85,7 +85,7 @@ class HiddenCells(Records):
             low = np.where(away, 0, column).astype(np.int32)
             high = np.where(away, tree.size - 1, column).astype(np.int32)
             ranges = group([low, high], [tree.size, tree.size], index=True)
-            codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=False))
+            codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=False, top=True))
             cells.append(ranges.index)
         firsts = owners[self.starts[:-1]]
         whole = bool(np.all(np.repeat(firsts, self.counts) == owners))
