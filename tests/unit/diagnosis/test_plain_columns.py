@@ -42,7 +42,8 @@ def anonymized(table, **more):
 def test_measurements_are_told_in_a_sentence(people):
     release = anonymized(people)
     (note,) = release.notes
-    assert "100.0% of the records" in note and "'amount' is almost unique" in note
+    assert note == "2 plain columns are published as they are: 'amount' is almost unique"
+    assert "100 % of the records" in release.plain_risk.warning
 
 
 def test_a_name_stops_the_run_and_no_value_is_shown(people):
