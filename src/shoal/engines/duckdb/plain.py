@@ -22,11 +22,11 @@ MANY = 1 << 14
 _SPELLED_ALIKE = re.compile(
     r"VARCHAR|BOOLEAN|DATE|TIMESTAMP|U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL.*|FLOAT|DOUBLE"
 )
-"""Those types; intervals are not among them."""
+"""Types whose equal values are the same to publish, but for a negative zero; those of intervals are not."""
 
 
 def spelled_alike(kind: str) -> bool:
-    """Whether equal values of a type are the same to publish, but for a negative zero."""
+    """Whether a DuckDB type is one of those."""
     return _SPELLED_ALIKE.fullmatch(kind) is not None
 
 

@@ -79,7 +79,7 @@ class DuckDBTable(QueriedTable):
     def identifiers(self, name: str) -> Stored:
         """The distinct values of a column with what they `said`, whatever their type and however they are spelled."""
         if name not in self._identifiers:
-            # That of another thread that was faster may be in use, and goes with whoever holds it.
+            # A table goes with whoever holds it, so the one of a thread that was faster stays: it may be in use.
             self._identifiers.setdefault(name, self._listed_identifiers(name))
         return self._identifiers[name]
 
@@ -188,7 +188,7 @@ class DuckDBTable(QueriedTable):
             if self.records >= MANY:
                 made = {name: numbered_values(self.source, name, seed) for name in self.repeating}
                 made |= {name: self._hashed_codes(name, seed) for name in self.columns if self._repeats(name)}
-            self._hashes.setdefault(seed, made)  # as above
+            self._hashes.setdefault(seed, made)  # those of a thread that was faster stay: they may be in use
         return self._hashes[seed]
 
     def _repeats(self, name: str) -> bool:
