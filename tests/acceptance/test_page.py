@@ -183,7 +183,7 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, b
     file = tmp_path / "many.csv"
     table = shoal.samples.adult().select("age", "fnlwgt", "race", "education", "hours-per-week")
     # So many different records keep k-means busy for longer than it takes to look at it from a second tab.
-    pl.concat([table.with_columns(pl.col("fnlwgt") + more) for more in range(3)]).write_csv(file)
+    pl.concat([table.with_columns(pl.col("fnlwgt") + more) for more in range(7)]).write_csv(file)
     served = server(file)
     with browsers.looking(browser) as seen:
         page = seen.open(served.address)
