@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ PATIENCE = 0.25
 """Seconds that a page waits for a result before it shows how far the work is instead."""
 GRACE = 3.0
 """Seconds that stopping waits for work that was told to stop."""
+IMPORTS, _DEADLOCK = 20, getattr(importlib._bootstrap, "_DeadlockError", ())
+"""How often a task tries again that met another one in the middle of an import, and how Python says so."""
 
 
 class TaskState(StrEnum):
@@ -72,7 +75,7 @@ class PageTask(Generic[Result]):
         try:
             self.run.check()
             self.state = TaskState.RUNNING
-            self.result = self.work(self.run)
+            self.result = self._worked()
             self.state = TaskState.DONE
         except CancelledError:
             self.state = TaskState.STOPPED
@@ -84,6 +87,16 @@ class PageTask(Generic[Result]):
             self.error, self.state = f"something went wrong inside Shoal ({type(error).__name__})", TaskState.FAILED
         finally:
             self.ended.set()
+
+    def _worked(self) -> Result:
+        """The result. Where two threads import modules that import one another, Python makes one of them fail; when it
+        tries again, the other one is done."""
+        for _ in range(IMPORTS):
+            try:
+                return self.work(self.run)
+            except _DEADLOCK:
+                time.sleep(0.1)
+        return self.work(self.run)
 
 
 class Work:

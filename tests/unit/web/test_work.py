@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 
 import pytest
@@ -60,6 +61,19 @@ def test_a_task_is_stopped_while_it_runs_and_while_it_waits(work: Work) -> None:
     gate.set()
     fresh = work.task("a", "work.look", patient(gate), long=True)
     assert fresh is not running and work.wait_for(fresh, 5).state is TaskState.DONE
+
+
+def test_a_task_that_met_another_one_in_the_middle_of_an_import_tries_again(work: Work) -> None:
+    tries: list[int] = []
+
+    def importing(run: Run) -> int:
+        tries.append(1)
+        if len(tries) < 3:
+            raise importlib._bootstrap._DeadlockError
+        return 4
+
+    task = work.wait_for(work.task("import", "importing", importing), 5)
+    assert (task.state, task.result, len(tries)) == (TaskState.DONE, 4, 3)
 
 
 def test_only_errors_that_are_meant_for_people_are_told(work: Work) -> None:
