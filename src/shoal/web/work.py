@@ -23,8 +23,10 @@ PATIENCE = 0.25
 """Seconds that a page waits for a result before it shows how far the work is instead."""
 GRACE = 3.0
 """Seconds that stopping waits for work that was told to stop."""
-IMPORTS, _DEADLOCK = 20, getattr(importlib._bootstrap, "_DeadlockError", ())
-"""How often a task tries again that met another one in the middle of an import, and how Python says so."""
+_DEADLOCK: Any = getattr(importlib._bootstrap, "_DeadlockError", ())
+"""What Python raises in one of two threads that import modules which import one another."""
+TRIES, PAUSE = 20, 0.1
+"""How often such a task tries again, and the seconds in between."""
 
 
 class TaskState(StrEnum):
@@ -89,13 +91,12 @@ class PageTask(Generic[Result]):
             self.ended.set()
 
     def _worked(self) -> Result:
-        """The result. Where two threads import modules that import one another, Python makes one of them fail; when it
-        tries again, the other one is done."""
-        for _ in range(IMPORTS):
+        """The result. A task that met another one in the middle of an import tries again, when that one is done."""
+        for _ in range(TRIES):
             try:
                 return self.work(self.run)
             except _DEADLOCK:
-                time.sleep(0.1)
+                time.sleep(PAUSE)
         return self.work(self.run)
 
 

@@ -16,7 +16,7 @@ from shoal.engines.duckdb.source import DuckDBSource
 
 FEW = 1 << 18
 """Different values of a column up to which they are numbered, or their hashes looked up."""
-MANY = 1 << 14
+MANY = 1 << 12
 """Records from which on it pays to look hashes up."""
 
 _SPELLED_ALIKE = re.compile(
